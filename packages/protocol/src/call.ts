@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { expectation } from "./expectation.ts";
+import { json } from "./json.ts";
+import { replayClass } from "./decision.ts";
+import { callStatus } from "./item.ts";
+import { trustLabel } from "./trust.ts";
+
+/**
+ * What a call is about to do, worked out by its tool without any effect.
+ * Resources are strings such as `file:/real/path`; a call conflicts with another that writes what it reads or writes.
+ * `workspace` is the lock it needs on the workspace as a whole: an unknown command takes it `exclusive`.
+ */
+export const callPlan = z.object({
+  input: json,
+  summary: z.string(),
+  reads: z.array(z.string()),
+  writes: z.array(z.string()),
+  workspace: z.enum(["none", "shared", "exclusive"]),
+  replay: replayClass,
+  changesWorkspace: z.boolean(),
+  command: z.string().optional(),
+  cwd: z.string().optional(),
+  expect: expectation.optional(),
+});
+export type CallPlan = z.infer<typeof callPlan>;
+
+/** One file as a call left it. Digests are hex SHA-256 of the content, null where there is no file. `before` is a blob id. */
+export const changedFile = z.object({
+  path: z.string(),
+  beforeDigest: z.string().nullable(),
+  afterDigest: z.string().nullable(),
+  before: z.string().nullable(),
+  beforeMode: z.number().int().nullable(),
+});
+export type ChangedFile = z.infer<typeof changedFile>;
+
+/** A piece of asynchronous work with a handle, left running by a call. */
+export const task = z.object({ id: z.string(), callId: z.string(), kind: z.literal("command"), title: z.string(), ref: z.string() });
+export type Task = z.infer<typeof task>;
+
+/** What a tool brings back. `text` is what the model reads; `output` names the whole where `text` is a part. */
+export const callOutcome = z.object({
+  status: callStatus,
+  text: z.string(),
+  trust: trustLabel,
+  output: z.string().optional(),
+  images: z.array(z.object({ blob: z.string(), mediaType: z.string() })).optional(),
+  exitCode: z.number().int().nullable().optional(),
+  signal: z.string().nullable().optional(),
+  timedOut: z.boolean().optional(),
+  durationMs: z.number().optional(),
+  changed: z.array(changedFile).optional(),
+  /** Files whose content the model has now seen, by real path. An edit is held to the digest seen last. */
+  seen: z.array(z.object({ path: z.string(), digest: z.string() })).optional(),
+  task: task.optional(),
+  endedTask: z.string().optional(),
+  /** Set by `give_up` alone. */
+  gaveUp: z.object({ reason: z.string(), blockedBy: z.string().nullable() }).optional(),
+});
+export type CallOutcome = z.infer<typeof callOutcome>;

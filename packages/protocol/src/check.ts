@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { trustLabel } from "./trust.ts";
+
+/** A check: a test the runtime runs itself. `authority` says who asked for it; a model's can add, never replace. */
+export const checkDefinition = z.object({
+  id: z.string(),
+  kind: z.literal("command"),
+  name: z.string(),
+  command: z.string(),
+  authority: trustLabel,
+  isRequired: z.boolean(),
+  /** Files that decide the result: globs relative to the workspace. Empty: the toolchain's test patterns. */
+  inputs: z.array(z.string()),
+  /** Files that the check may write without touching the evidence: globs relative to the workspace. */
+  outputs: z.array(z.string()),
+  timeoutMs: z.number().int().positive(),
+});
+export type CheckDefinition = z.infer<typeof checkDefinition>;
+
+/** Test counts read from a check's output; null where its output shows none (exit-only evidence). */
+export const testCounts = z.object({
+  passed: z.number().int(),
+  failed: z.number().int(),
+  skipped: z.number().int(),
+  names: z.array(z.string()).optional(),
+});
+export type TestCounts = z.infer<typeof testCounts>;
+
+export const checkRun = z.object({
+  exitCode: z.number().int().nullable(),
+  signal: z.string().nullable(),
+  timedOut: z.boolean(),
+  durationMs: z.number(),
+  passed: z.boolean(),
+  counts: testCounts.nullable(),
+  /** The end of the output, a few kB, for people and for the model. */
+  tail: z.string(),
+  /** Handle of the whole output. */
+  output: z.string(),
+});
+export type CheckRun = z.infer<typeof checkRun>;
+
+/** Why passing evidence is not enough. */
+export const weaknesses = [
+  "flaky",
+  "test_changed",
+  "inputs_changed",
+  "check_changes_subject",
+  "stale_build",
+  "no_tests_ran",
+  "fewer_tests",
+] as const;
+export const weakness = z.object({ kind: z.enum(weaknesses), detail: z.string() });
+export type Weakness = z.infer<typeof weakness>;
+
+/** The recorded result of a check, bound to what it tested. Digests are hex SHA-256 over the check's scope. */
+export const evidence = z.object({
+  checkId: z.string(),
+  phase: z.enum(["baseline", "final"]),
+  subjectBefore: z.string(),
+  subjectAfter: z.string(),
+  inputs: z.string(),
+  definition: z.string(),
+  run: checkRun,
+  /** The same check with the baseline's version of its inputs over the final tree, where the inputs changed. */
+  originalInputsRun: checkRun.nullable(),
+  /** Every run of this check in this round, when it was repeated. */
+  repeats: z.array(checkRun),
+  weaknesses: z.array(weakness),
+  sandboxed: z.boolean(),
+  gitTree: z.string().nullable(),
+  at: z.number(),
+});
+export type Evidence = z.infer<typeof evidence>;
+
+export const fileChange = z.object({
+  path: z.string(),
+  change: z.enum(["added", "modified", "deleted"]),
+  added: z.number().int().nullable(),
+  removed: z.number().int().nullable(),
+});
+export type FileChange = z.infer<typeof fileChange>;
+
+/** One row of the table a person reads: criterion → baseline → now → evidence. */
+export const criterion = z.object({
+  checkId: z.string(),
+  name: z.string(),
+  baseline: z.enum(["pass", "fail", "not taken"]),
+  now: z.enum(["pass", "fail", "weak", "not run"]),
+  evidence: z.string(),
+});
+export type Criterion = z.infer<typeof criterion>;
+
+/** What a turn ends with, beside its outcome. */
+export const report = z.object({
+  heading: z.string(),
+  message: z.string(),
+  criteria: z.array(criterion),
+  changes: z.array(fileChange),
+  changesKnown: z.boolean(),
+  subject: z.string().nullable(),
+  reasons: z.array(z.string()),
+});
+export type Report = z.infer<typeof report>;

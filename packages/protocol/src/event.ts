@@ -1,0 +1,177 @@
+import { z } from "zod";
+import { callOutcome, callPlan } from "./call.ts";
+import { checkDefinition, evidence, report } from "./check.ts";
+import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope } from "./decision.ts";
+import { judgement } from "./expectation.ts";
+import { assistantMessage, notice, reasoning, toolCall, toolResult, usage, userMessage } from "./item.ts";
+import { json } from "./json.ts";
+import { limits } from "./limits.ts";
+import { outcome } from "./outcome.ts";
+import { trustLabel } from "./trust.ts";
+
+export const root = z.object({ id: z.string(), path: z.string() });
+export type Root = z.infer<typeof root>;
+
+export const networkAccess = z.union([z.literal("none"), z.literal("all"), z.array(z.string())]);
+export type NetworkAccess = z.infer<typeof networkAccess>;
+
+/** The settings of a session that its log depends on. */
+export const settings = z.object({
+  model: z.string(),
+  effort: z.string().nullable(),
+  sandbox: sandboxMode,
+  network: networkAccess,
+  approvals: approvalMode,
+  isTrusted: z.boolean(),
+  limits,
+  takesBaseline: z.boolean(),
+  acceptCheckChanges: z.array(z.string()),
+});
+export type Settings = z.infer<typeof settings>;
+
+/** What the runtime saw of the world and recorded, so that the same log gives the same request. */
+export const worldSection = z.object({ id: z.string(), trust: trustLabel, text: z.string() });
+export type WorldSection = z.infer<typeof worldSection>;
+
+export const modelErrorClasses = [
+  "rate_limited",
+  "overloaded",
+  "auth",
+  "invalid_request",
+  "context_overflow",
+  "network",
+  "cut",
+  "refused",
+  "script",
+] as const;
+export const modelError = z.object({
+  class: z.enum(modelErrorClasses),
+  message: z.string(),
+  status: z.number().int().nullable(),
+  code: z.string().nullable(),
+  /** Set where the provider named a time: milliseconds to wait. */
+  retryAfterMs: z.number().nullable(),
+});
+export type ModelError = z.infer<typeof modelError>;
+
+export const modelItem = z.discriminatedUnion("kind", [assistantMessage, reasoning, toolCall]);
+
+export const approval = z.object({
+  id: z.string(),
+  callId: z.string(),
+  /** Digest of the exact input shown and of the workspace files that the command executes. */
+  digest: z.string(),
+  shown: z.string(),
+  reason: z.string(),
+  rule: ruleRef,
+  scope,
+  deadline: z.number().nullable(),
+});
+export type Approval = z.infer<typeof approval>;
+
+/** Every event's payload, by type. Past tense, dotted. A type's meaning never changes; a new shape is a new version. */
+export const eventPayloads = {
+  "session.created": z.object({
+    behaviour: z.number().int(),
+    roots: z.array(root),
+    cwd: z.string().nullable(),
+    settings,
+    title: z.string(),
+  }),
+  "session.changed": z.object({ settings }),
+  "world.observed": z.object({ sections: z.array(worldSection) }),
+  "checks.accepted": z.object({ checks: z.array(checkDefinition) }),
+  "turn.started": z.object({ turnId: z.string(), message: userMessage }),
+  "input.taken": z.object({ message: userMessage }),
+  "notice.added": z.object({ notice }),
+  "sampling.intended": z.object({ samplingId: z.string(), step: z.number().int() }),
+  "sampling.failed": z.object({
+    samplingId: z.string(),
+    attempt: z.number().int(),
+    error: modelError,
+    /** Text that had been streamed before the cut; shown as retracted, never sent back. */
+    retracted: z.string(),
+    usage: usage.nullable(),
+    retryAt: z.number().nullable(),
+  }),
+  "sampling.settled": z.object({
+    samplingId: z.string(),
+    items: z.array(modelItem),
+    usage,
+    cost: z.number().nullable(),
+    finish: z.enum(["stop", "calls", "length"]),
+  }),
+  /** A sampling whose answer is no longer wanted (interrupt), or was lost with the process that waited for it. */
+  "sampling.abandoned": z.object({ samplingId: z.string(), why: z.enum(["interrupted", "lost"]), retracted: z.string(), usage: usage.nullable() }),
+  "call.decided": z.object({
+    callId: z.string(),
+    plan: callPlan,
+    decision,
+    rule: ruleRef,
+    reason: z.string(),
+    forModel: z.string(),
+    scope,
+    inputDigest: z.string(),
+  }),
+  "approval.requested": z.object({ approval }),
+  "approval.answered": z.object({ approvalId: z.string(), callId: z.string(), answer: z.enum(["allow", "deny"]), by: z.string(), note: z.string() }),
+  "approval.expired": z.object({ approvalId: z.string(), callId: z.string() }),
+  "call.intended": z.object({
+    callId: z.string(),
+    attempt: z.number().int(),
+    replay: replayClass,
+    key: z.string(),
+    inputDigest: z.string(),
+    scope,
+    prepared: json,
+  }),
+  /** A new driver found an intent without a settlement, and what became of it. */
+  "call.recovered": z.object({
+    callId: z.string(),
+    finding: z.enum(["not_happened", "happened", "running", "unknown"]),
+    attempt: z.number().int(),
+  }),
+  "call.settled": z.object({ callId: z.string(), outcome: callOutcome, result: toolResult, judgement: judgement.nullable() }),
+  "task.ended": z.object({ taskId: z.string(), exitCode: z.number().int().nullable(), signal: z.string().nullable(), why: z.enum(["exited", "ended", "lost"]) }),
+  "baseline.started": z.object({ attempt: z.number().int() }),
+  "baseline.recorded": z.object({ subject: z.string(), manifest: z.string().nullable(), evidence: z.array(evidence), inputs: json }),
+  "snapshot.recorded": z.object({ turnId: z.string(), subject: z.string(), manifest: z.string().nullable() }),
+  "checks.started": z.object({ round: z.number().int(), attempt: z.number().int() }),
+  "check.completed": z.object({ evidence }),
+  "round.judged": z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail"]), report }),
+  "limit.reached": z.object({ limit: z.string(), value: z.number(), max: z.number() }),
+  "interrupt.received": z.object({ by: z.string() }),
+  "turn.ended": z.object({ turnId: z.string(), outcome, isWeak: z.boolean(), report, error: z.object({ code: z.string(), message: z.string() }).nullable() }),
+  "tip.signed": z.object({ seq: z.number().int(), hash: z.string(), keyId: z.string(), signature: z.string() }),
+  "edits.undone": z.object({ callIds: z.array(z.string()) }),
+} as const;
+
+export type EventType = keyof typeof eventPayloads;
+export type EventPayload<T extends EventType> = z.infer<(typeof eventPayloads)[T]>;
+export type SessionEvent = { [T in EventType]: { readonly type: T; readonly payload: EventPayload<T> } }[EventType];
+
+/** The current version of each event type's payload. Older ones are upcast on read. */
+export const eventVersion = 1;
+
+/** The header that the hash chain covers; see `chain.ts` in the runtime for how it is hashed. */
+export const eventHeader = z.object({
+  session: z.string(),
+  seq: z.number().int(),
+  type: z.string(),
+  version: z.number().int(),
+  at: z.number(),
+  prev: z.string(),
+  digest: z.string(),
+});
+export type EventHeader = z.infer<typeof eventHeader>;
+
+/** An event as stored. `payload` is the exact JSON text that `digest` covers, null once it was erased. */
+export type StoredEvent = EventHeader & { readonly hash: string; readonly salt: string | null; readonly payload: string | null };
+
+/** A streamed piece of an item: never in the log, superseded by the item. */
+export type Delta =
+  | { readonly type: "text.delta"; readonly itemId: string; readonly offset: number; readonly text: string }
+  | { readonly type: "reasoning.delta"; readonly itemId: string; readonly offset: number; readonly text: string }
+  | { readonly type: "call.delta"; readonly itemId: string; readonly offset: number; readonly text: string }
+  | { readonly type: "output.delta"; readonly callId: string; readonly offset: number; readonly text: string }
+  | { readonly type: "item.retracted"; readonly itemId: string };

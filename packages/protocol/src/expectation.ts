@@ -1,0 +1,17 @@
+import { z } from "zod";
+
+/** What a call says will be observed when it worked. Judged by the runtime. */
+export const expectation = z.object({
+  exitCode: z.number().int().optional(),
+  outputContains: z.string().optional(),
+  fileChanged: z.string().optional(),
+});
+export type Expectation = z.infer<typeof expectation>;
+
+export const judgement = z.object({
+  verdict: z.enum(["met", "unmet", "unknown"]),
+  cause: z.enum(["environment", "wrong_input", "denied", "flaky", "wrong_belief"]).optional(),
+  expected: z.string(),
+  observed: z.string(),
+});
+export type Judgement = z.infer<typeof judgement>;

@@ -1,0 +1,28 @@
+import { z } from "zod";
+
+/** Hard limits of a session. Times in milliseconds; tokens are uncached input plus output; cost in US dollars. */
+export const limits = z.object({
+  stepsPerTurn: z.number().int().positive(),
+  callsPerTurn: z.number().int().positive(),
+  activeMsPerTurn: z.number().int().positive(),
+  tokensPerSession: z.number().int().positive(),
+  costPerSession: z.number().positive().nullable(),
+  sameCallSameResult: z.number().int().positive(),
+  checkRounds: z.number().int().nonnegative(),
+  depth: z.number().int().nonnegative(),
+});
+export type Limits = z.infer<typeof limits>;
+
+export const defaultLimits: Limits = {
+  stepsPerTurn: 250,
+  callsPerTurn: 500,
+  activeMsPerTurn: 2 * 60 * 60 * 1000,
+  tokensPerSession: 5_000_000,
+  costPerSession: null,
+  sameCallSameResult: 4,
+  checkRounds: 3,
+  depth: 2,
+};
+
+/** The `strict` preset, for runs where a surprise is worse than a stop. */
+export const strictLimits: Limits = { ...defaultLimits, callsPerTurn: 15, tokensPerSession: 200_000 };

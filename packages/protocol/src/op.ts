@@ -1,0 +1,18 @@
+import { z } from "zod";
+import { part } from "./item.ts";
+
+/** What a client asks of a session, through its inbox. Text input waits for the next sampling; the rest acts at once. */
+export const op = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("input.send"), parts: z.array(part).min(1) }),
+  z.object({ type: z.literal("interrupt"), by: z.string() }),
+  z.object({
+    type: z.literal("approval.answer"),
+    approvalId: z.string(),
+    answer: z.enum(["allow", "deny"]),
+    by: z.string(),
+    note: z.string().default(""),
+    /** Where given, the answer counts only for exactly this approval digest. */
+    digest: z.string().optional(),
+  }),
+]);
+export type Op = z.infer<typeof op>;

@@ -1,0 +1,11 @@
+/** Large content by address: SHA-256 over a salt of the store and the bytes, so that an id tells nobody the content. */
+export interface BlobStore {
+  /** Durable when it resolves. The same bytes give the same id. */
+  put(bytes: Uint8Array): Promise<string>;
+  /** Null where it is missing or was erased. */
+  get(id: string): Promise<Uint8Array | null>;
+  has(id: string): Promise<boolean>;
+  delete(id: string): Promise<void>;
+  /** Deletes blobs that `referenced` doesn't name and that are older than `graceMs`. Returns how many. */
+  collect(referenced: ReadonlySet<string>, graceMs: number): Promise<number>;
+}

@@ -1,0 +1,45 @@
+import type { Item, Json, ModelError, ModelItem, Usage } from "@holdfast/protocol";
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the input object. Keys in a fixed order: the request must not change between steps. */
+  readonly schema: Json;
+}
+
+export interface SamplingRequest {
+  readonly instructions: string;
+  readonly tools: readonly ToolSpec[];
+  /** The window, oldest first. The same objects come again at the next step, so an encoding can be kept by identity. */
+  readonly items: readonly Item[];
+  readonly cacheKey: string;
+  readonly effort: string | null;
+  readonly maxOutputTokens: number | null;
+  image(blob: string): Promise<Uint8Array | null>;
+}
+
+/** A finished piece of the answer without ids; the runtime gives it its own. */
+export type ProposedItem = ModelItem extends infer T ? (T extends unknown ? Omit<T, "id" | "callId"> : never) : never;
+
+export type StreamPart =
+  /** The first byte of the answer arrived. */
+  | { readonly type: "started" }
+  /** `index` numbers the answer's items from 0. */
+  | { readonly type: "text.delta" | "reasoning.delta" | "call.delta"; readonly index: number; readonly text: string }
+  | { readonly type: "item"; readonly index: number; readonly item: ProposedItem }
+  /** Always last in a sampling that ended properly. */
+  | { readonly type: "finished"; readonly finish: "stop" | "calls" | "length"; readonly usage: Usage; readonly cost: number | null }
+  /** Always last in one that did not. */
+  | { readonly type: "failed"; readonly error: ModelError };
+
+/**
+ * A model. `sample` never throws: a failure is its last part. When the signal aborts, the stream just ends.
+ * It makes one attempt; waiting and trying again is the runtime's, where it can be seen and interrupted.
+ */
+export interface Model {
+  /** `provider/name`. */
+  readonly id: string;
+  /** Tokens that fit into one request, where known. */
+  readonly contextWindow: number | null;
+  sample(request: SamplingRequest, signal: AbortSignal): AsyncIterable<StreamPart>;
+}

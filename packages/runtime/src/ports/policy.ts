@@ -1,0 +1,35 @@
+import type { CallPlan, Decision, NetworkAccess, RuleRef, SandboxMode, Scope } from "@holdfast/protocol";
+import type { PathIdentity } from "./files.ts";
+
+export interface PolicyRequest {
+  readonly tool: string;
+  readonly plan: CallPlan;
+  readonly mode: SandboxMode;
+  readonly network: NetworkAccess;
+  /** False where commands can't be confined on this machine. */
+  readonly canSandbox: boolean;
+  readonly isTrusted: boolean;
+  /** A call equal in tool and input is in doubt. */
+  readonly repeatsDoubt: boolean;
+  readonly identify: (path: string) => Promise<PathIdentity>;
+  /** For commands: files the workspace's version control tracks below this real path (`rm -rf` of tracked work). */
+  readonly isTracked: (realPath: string) => Promise<boolean>;
+}
+
+export interface PolicyDecision {
+  readonly decision: Decision;
+  readonly rule: RuleRef;
+  /** One sentence for the person asked. */
+  readonly reason: string;
+  /** One sentence for the model: what was refused and what would be allowed. */
+  readonly forModel: string;
+  /** What an approval would add to the session's mode; granted as it stands here or not at all. */
+  readonly scope: Scope;
+  /** Set where every part of the command is proven to only read: class `safe`, workspace shared. */
+  readonly provenRead: boolean;
+}
+
+/** Deterministic; decides before anything runs. What can't be parsed or proved is never `allow`. Never throws. */
+export interface Policy {
+  decide(request: PolicyRequest): Promise<PolicyDecision>;
+}

@@ -1,0 +1,87 @@
+import type { Scope, SandboxMode, NetworkAccess } from "@holdfast/protocol";
+import type { Owner } from "./log.ts";
+
+/** How far a command reaches. `scope` widens `mode` by exactly what was approved. */
+export interface Confinement {
+  readonly mode: SandboxMode;
+  readonly network: NetworkAccess;
+  readonly scope: Scope;
+  readonly roots: readonly string[];
+  /** `session`: the session's shared network, temporary and cache folder. `check`: fresh ones, made for this run. */
+  readonly purpose: "session" | "check";
+  /** Folders shown at other places: the scratch copy of a check is bound over the workspace's own path. */
+  readonly binds?: readonly { readonly from: string; readonly to: string; readonly writable: boolean }[];
+}
+
+export interface CommandSpec {
+  readonly session: string;
+  /** Names the run: call id or check run id. */
+  readonly id: string;
+  readonly attempt: number;
+  /** A line for bash. */
+  readonly command: string;
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  /** Bytes of output after which the command is ended. */
+  readonly outputCap: number;
+  readonly confinement: Confinement;
+  /** Added to the runtime's own list of variables. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export type CommandEnd =
+  | { readonly type: "exited"; readonly exitCode: number }
+  | { readonly type: "signalled"; readonly signal: string }
+  | { readonly type: "timed_out"; readonly afterMs: number }
+  | { readonly type: "output_capped"; readonly bytes: number }
+  /** Ended by us: interrupt, close, delete. */
+  | { readonly type: "ended" }
+  /** The process is gone and left no exit record: what it did is not known. */
+  | { readonly type: "lost" };
+
+/** What the records of a run say. */
+export type CommandRecord =
+  | { readonly type: "none"; readonly sameBoot: boolean }
+  | { readonly type: "revoked" }
+  | { readonly type: "running"; readonly pid: number }
+  | { readonly type: "ended"; readonly end: CommandEnd; readonly durationMs: number };
+
+export interface RunningCommand {
+  /** Names the run's records; survives a restart. */
+  readonly ref: string;
+  /** Resolves once, when the command's own process has ended and its output is whole. */
+  readonly ended: Promise<{ readonly end: CommandEnd; readonly durationMs: number }>;
+  /** Ends the whole group: politely, then by force. Resolves when nothing of it is left. */
+  stop(): Promise<void>;
+}
+
+/** Reading of the spool: raw bytes, decoded by whoever reads. */
+export interface OutputSlice {
+  readonly bytes: Uint8Array;
+  /** Size of the whole output so far. */
+  readonly size: number;
+}
+
+/**
+ * Commands under a small wrapper that outlives us: it owns the start record (the claim of this attempt), the group, the
+ * timeout, the output cap, the spool and the exit record.
+ */
+export interface Processes {
+  /** Who we are, for locks. */
+  readonly owner: Owner;
+  isAlive(owner: Owner): boolean;
+  /** Null where commands can be confined here; else why not and what to do. */
+  sandboxProblem(): Promise<string | null>;
+  /** Throws `claim_lost` where this attempt was revoked or started before, `sandbox_unavailable` where it can't be confined. */
+  start(spec: CommandSpec): Promise<RunningCommand>;
+  record(session: string, id: string, attempt: number): Promise<CommandRecord>;
+  /** Takes every untaken claim up to `attempt` as revoked, so a thawed driver can't start it. Names those that were taken. */
+  revoke(session: string, id: string, attempt: number): Promise<{ readonly taken: readonly number[] }>;
+  /** Follows a run that an earlier driver started. */
+  attach(session: string, id: string, attempt: number): Promise<RunningCommand>;
+  read(ref: string, offset: number, length: number): Promise<OutputSlice>;
+  /** Stops (SIGSTOP) or continues the whole tree of a run. */
+  pause(ref: string, paused: boolean): Promise<void>;
+  /** Ends all runs of a session and its namespaces; with `forget` also deletes its records, spools, temporary and cache folders. */
+  endSession(session: string, options: { readonly forget: boolean }): Promise<void>;
+}

@@ -1,0 +1,68 @@
+import type { Approval, Delta, Report, SessionEvent, Settings, Standing, CheckDefinition, Root } from "@holdfast/protocol";
+import type { BlobStore } from "./blobs.ts";
+import type { Clock } from "./clock.ts";
+import type { Director } from "./director.ts";
+import type { Files } from "./files.ts";
+import type { Ids } from "./ids.ts";
+import type { Log } from "./log.ts";
+import type { Model } from "./model.ts";
+import type { Observer } from "./observer.ts";
+import type { Policy } from "./policy.ts";
+import type { Processes } from "./processes.ts";
+import type { SecretStore } from "./secrets.ts";
+import type { Signer } from "./signer.ts";
+import type { ToolHost } from "./tool-host.ts";
+import type { Verifier } from "./verifier.ts";
+import type { Wakeups } from "./wakeups.ts";
+
+/** Everything a session needs from its host. */
+export interface Ports {
+  readonly log: Log;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Resolves `provider/name`; throws `no_model` or `config_invalid`. */
+  readonly model: (name: string) => Promise<Model>;
+  readonly tools: ToolHost;
+  readonly files: Files;
+  readonly processes: Processes;
+  readonly observer: Observer;
+  readonly verifier: Verifier;
+  readonly policy: Policy;
+  readonly director: Director;
+  readonly secrets: SecretStore;
+  readonly signer: Signer;
+  readonly wakeups: Wakeups;
+}
+
+/** What a new session starts with. */
+export interface NewSession {
+  readonly roots: readonly Root[];
+  readonly cwd: string | null;
+  readonly settings: Settings;
+  readonly title: string;
+  readonly checks: readonly CheckDefinition[];
+}
+
+/** An event as it was committed, for clients. */
+export type RecordedEvent = SessionEvent & { readonly seq: number; readonly at: number };
+
+export interface DriveOptions {
+  /** Called after each commit, in order. */
+  readonly onEvent?: (event: RecordedEvent) => void;
+  /** Streamed pieces; may be dropped. */
+  readonly onDelta?: (delta: Delta) => void;
+  /** What to do when nothing but an approval is waited for: give the session back, or stay and listen. */
+  readonly waiting: "return" | "stay";
+  /** Aborting detaches: the driver stops at once and leaves the session as a killed process would. Not an interrupt. */
+  readonly signal?: AbortSignal;
+}
+
+/** How the session stands when `drive` gives it back. `idle`: there was nothing to do. */
+export interface DriveEnd {
+  readonly standing: Standing | "idle";
+  readonly exitStatus: number;
+  readonly report: Report | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly approvals: readonly Approval[];
+}

@@ -1,0 +1,5 @@
+export interface Signer {
+  readonly keyId: string;
+  /** Ed25519 over the UTF-8 bytes of `text`; base64. */
+  sign(text: string): Promise<string>;
+}

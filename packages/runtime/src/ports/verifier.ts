@@ -1,0 +1,44 @@
+import type { CheckDefinition, Evidence, Json, Report } from "@holdfast/protocol";
+
+export interface Baseline {
+  readonly subject: string;
+  readonly manifest: string | null;
+  readonly evidence: readonly Evidence[];
+  /** Content of the checks' inputs at the baseline: what the verifier needs to run them again. */
+  readonly inputs: Json;
+}
+
+export interface VerifierContext {
+  readonly session: string;
+  /** Distinct for each attempt, so that the runs' records never collide. */
+  readonly runId: string;
+  readonly isSandboxed: boolean;
+  readonly acceptCheckChanges: readonly string[];
+  /** Commands of the session that still run; they are paused while a check runs. */
+  readonly runningTasks: readonly string[];
+  readonly onOutput: (checkId: string, text: string) => void;
+}
+
+export type Verdict = {
+  readonly verdict: "pass" | "weak" | "fail";
+  readonly report: Report;
+  /** What the model is told after a failed round. */
+  readonly forModel: string;
+};
+
+/** Runs checks and binds their results to what they tested. */
+export interface Verifier {
+  /** `runs` false only takes the subject and the inputs' content (`--no-baseline`). */
+  baseline(checks: readonly CheckDefinition[], runs: boolean, context: VerifierContext, signal: AbortSignal): Promise<Baseline>;
+  check(check: CheckDefinition, baseline: Baseline, context: VerifierContext, signal: AbortSignal): Promise<Evidence>;
+  /** Pure: what the evidence of a round amounts to. */
+  judge(input: {
+    readonly checks: readonly CheckDefinition[];
+    readonly baseline: Baseline | null;
+    readonly evidence: readonly Evidence[];
+    /** Manifest at the start of the turn, null where nothing was ever at risk of changing. */
+    readonly changes: Report["changes"];
+    readonly changesKnown: boolean;
+    readonly message: string;
+  }): Verdict;
+}
