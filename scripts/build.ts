@@ -1,16 +1,36 @@
 /** Bundles the `holdfast` program into packages/holdfast/dist: one entry, and a chunk for each dynamically imported part. */
-import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { rolldown } from "rolldown";
+import { cp, rename, rm } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { rolldown, type Plugin } from "rolldown";
 
 const root = join(import.meta.dirname, "..");
 const target = join(root, "packages/holdfast/dist");
 /** Built aside and then renamed, so that a program that is started meanwhile finds all of the old build or all of the new. */
-const fresh = `${target}.${process.pid}`;
+const fresh = `${target}.new.${process.pid}`;
+const old = `${target}.old.${process.pid}`;
 
-/** Each has a native binary that it finds beside its own files. */
-const external = [/^node:/, "@vscode/ripgrep"];
+/** Finds its native binary beside its own files. */
+const external = ["@vscode/ripgrep"];
+
+/** Folder name in dist → the folder it is a copy of. */
+const assets = new Map<string, string>();
+
+/** `new URL("../sh/", import.meta.url)` names a folder beside the source: it comes along into dist, and is looked for there. */
+const folders: Plugin = {
+  name: "folders",
+  transform: {
+    filter: { code: "import.meta.url" },
+    handler: (code, file) =>
+      code.replaceAll(/new URL\(\s*"(\.[^"]*)\/",\s*import\.meta\.url\s*\)/g, (_, path: string) => {
+        const folder = resolve(file, "..", path);
+        const name = basename(folder);
+        if ((assets.get(name) ?? folder) !== folder) throw new Error(`${folder} and ${assets.get(name)} would both be dist/${name}`);
+        assets.set(name, folder);
+        return `new URL("./${name}/", import.meta.url)`;
+      }),
+  },
+};
 
 try {
   const bundle = await rolldown({
@@ -18,18 +38,13 @@ try {
     input: { main: "packages/holdfast/src/main.ts" },
     platform: "node",
     external,
-    checks: { circularDependency: true },
+    plugins: [folders],
   });
   await bundle.write({ dir: fresh, format: "esm", sourcemap: true, minify: false, chunkFileNames: "[name]-[hash].js" });
   await bundle.close();
-  await mkdir(fresh, { recursive: true });
-  for (const folder of ["packages/node/sh", "packages/holdfast/demo"]) {
-    if (existsSync(join(root, folder))) await cp(join(root, folder), join(fresh, folder.split("/").at(-1) ?? ""), { recursive: true });
-  }
-  const old = `${target}.old.${process.pid}`;
+  for (const [name, folder] of assets) await cp(folder, join(fresh, name), { recursive: true });
   if (existsSync(target)) await rename(target, old);
   await rename(fresh, target);
-  await rm(old, { recursive: true, force: true });
 } finally {
-  await rm(fresh, { recursive: true, force: true });
+  await Promise.all([fresh, old].map((folder) => rm(folder, { recursive: true, force: true })));
 }

