@@ -101,8 +101,8 @@ export const eventPayloads = {
     cost: z.number().nullable(),
     finish: z.enum(["stop", "calls", "length"]),
   }),
-  /** A sampling whose answer is no longer wanted (interrupt), or was lost with the process that waited for it. */
-  "sampling.abandoned": z.object({ samplingId: z.string(), why: z.enum(["interrupted", "lost"]), retracted: z.string(), usage: usage.nullable() }),
+  /** A sampling whose answer is no longer wanted: the turn was interrupted. */
+  "sampling.abandoned": z.object({ samplingId: z.string(), retracted: z.string(), usage: usage.nullable() }),
   "call.decided": z.object({
     callId: z.string(),
     plan: callPlan,
@@ -141,6 +141,10 @@ export const eventPayloads = {
   "round.judged": z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail"]), report }),
   "limit.reached": z.object({ limit: z.string(), value: z.number(), max: z.number() }),
   "interrupt.received": z.object({ by: z.string() }),
+  /** A driver took the session over while a turn was open. Time before it does not count as active. */
+  "driver.attached": z.object({ owner: z.string() }),
+  /** The turn can't go on; what is in flight is ended first, then it ends with this outcome. */
+  "turn.stopping": z.object({ outcome: z.enum(["failed", "blocked", "interrupted", "exhausted"]), reason: z.string(), error: z.object({ code: z.string(), message: z.string() }).nullable() }),
   "turn.ended": z.object({ turnId: z.string(), outcome, isWeak: z.boolean(), report, error: z.object({ code: z.string(), message: z.string() }).nullable() }),
   "tip.signed": z.object({ seq: z.number().int(), hash: z.string(), keyId: z.string(), signature: z.string() }),
   "edits.undone": z.object({ callIds: z.array(z.string()) }),

@@ -1,2 +1,12 @@
+export * from "./drive/drive.ts";
+export { readEvent } from "./drive/open.ts";
 export * from "./hash.ts";
+export { apply } from "./kernel/apply.ts";
+export { findChainFault, headerHash, payloadDigest } from "./kernel/chain.ts";
+export { decide } from "./kernel/decide.ts";
+export { createRegisters, emptyHead } from "./kernel/state.ts";
 export * from "./ports/index.ts";
+export * from "./redact.ts";
+export * from "./session/create.ts";
+export * from "./session/post.ts";
+export * from "./session/view.ts";

@@ -14,6 +14,8 @@ export interface Observer {
   world(isTrusted: boolean): Promise<WorldSection[]>;
   /** Tracked and not-ignored files of all roots. `scope` keeps what an earlier manifest had in scope. */
   snapshot(scope: string | null): Promise<Snapshot>;
+  /** True where version control tracks this file, or any file below this folder (real path). */
+  isTracked(realPath: string): Promise<boolean>;
   /** What changed between two manifests; line counts where both contents are known. */
   changes(before: string, after: string): Promise<FileChange[]>;
   /** Unified diff of one changed path between two manifests; null where the earlier content was not kept. */

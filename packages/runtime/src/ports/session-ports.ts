@@ -56,6 +56,15 @@ export interface DriveOptions {
   readonly waiting: "return" | "stay";
   /** Aborting detaches: the driver stops at once and leaves the session as a killed process would. Not an interrupt. */
   readonly signal?: AbortSignal;
+  /** Manual drive: awaited before and after every commit and every effect. What it throws stops the driver there, as a crash would. */
+  readonly stops?: (stop: Stop) => Promise<void>;
+}
+
+/** A place where manual drive stops. `name` is an effect's key, or the types of a commit's events joined by `+`. */
+export interface Stop {
+  readonly when: "before" | "after";
+  readonly what: "commit" | "effect";
+  readonly name: string;
 }
 
 /** How the session stands when `drive` gives it back. `idle`: there was nothing to do. */

@@ -1,0 +1,133 @@
+import type { CallOutcome, SessionEvent } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError, stricterClass } from "@holdfast/protocol";
+import { sha256 } from "../hash.ts";
+import { judgeExpectation } from "../expect.ts";
+import { settled, settledWithout } from "../kernel/settle.ts";
+import type { CallRegister, OpenCall } from "../kernel/state.ts";
+import type { CallIntent, ProbeFinding, Tool } from "../ports/index.ts";
+import { redact } from "../redact.ts";
+import type { Driver } from "./driver.ts";
+import { newId } from "./driver.ts";
+import { callContext } from "./gate.ts";
+import { withWorkspace } from "./workspace-lock.ts";
+
+/** The key a target may know a call by: the same for every attempt. */
+export function callKey(session: string, callId: string): string {
+  return sha256(`${session}\n${callId}`);
+}
+
+/** Makes calls' intents durable: what exactly will run. A tool that finds the call impossible now settles it instead. */
+export async function intend(driver: Driver, calls: readonly OpenCall[]): Promise<SessionEvent[]> {
+  const events = await Promise.all(
+    calls.map(async (call): Promise<SessionEvent[]> => {
+      const register = registerOf(driver, call.id);
+      const tool = toolOf(driver, register.name);
+      const prepared = (await tool.prepare?.(register.plan, callContext(driver, call.id, register.scope))) ?? { prepared: null, blobs: [] };
+      if ("type" in prepared) return [settledWithout(call.id, "failed", prepared.text, newId(driver))];
+      driver.staged.blobs.push(...prepared.blobs);
+      return [
+        {
+          type: "call.intended",
+          payload: {
+            callId: call.id,
+            attempt: Math.max(1, call.attempt),
+            replay: register.plan.replay,
+            key: callKey(driver.session, call.id),
+            inputDigest: register.inputDigest,
+            scope: register.scope,
+            prepared: prepared.prepared,
+          },
+        },
+      ];
+    }),
+  );
+  return events.flat();
+}
+
+/** Carries out an intended call, or goes on following one that still runs. Every ending without an answer goes by its class. */
+export async function runCall(driver: Driver, callId: string, signal: AbortSignal): Promise<SessionEvent[]> {
+  const { register, tool, intent } = intended(driver, callId);
+  const context = callContext(driver, callId, register.scope);
+  try {
+    if (driver.attachable.delete(callId) && tool.attach !== undefined) return settle(driver, register, callId, await tool.attach(intent, context, signal));
+    if (register.plan.replay === "never" || register.plan.replay === "keyed") await claim(driver, callId, intent.attempt);
+    const run = (): Promise<CallOutcome> => tool.run(intent, context, signal);
+    const outcome = register.plan.workspace === "exclusive" ? await withWorkspace(driver, callId, signal, run) : await run();
+    return settle(driver, register, callId, outcome);
+  } catch (error) {
+    if (isHoldfastError(error, "claim_lost")) throw error;
+    return unanswered(driver, register, tool, intent, callId, error);
+  }
+}
+
+async function claim(driver: Driver, callId: string, attempt: number): Promise<void> {
+  const isOurs = await driver.ports.log.claim(driver.session, callId, attempt, driver.ports.processes.owner.label);
+  if (!isOurs) throw new HoldfastError("claim_lost", `attempt ${attempt} of call ${callId} was taken by another driver`);
+}
+
+/** The tool ended without saying what happened. */
+async function unanswered(driver: Driver, register: CallRegister, tool: Tool, intent: CallIntent, callId: string, error: unknown): Promise<SessionEvent[]> {
+  const why = error instanceof Error ? error.message : String(error);
+  if (register.plan.replay === "safe") return [settledWithout(callId, "failed", `The call failed: ${clean(driver, why)}`, newId(driver))];
+  const finding = register.plan.replay === "probe" ? await probe(driver, tool, intent, callId) : ({ type: "unknown", look: "the target itself" } as const);
+  switch (finding.type) {
+    case "happened":
+      return settle(driver, register, callId, finding.outcome);
+    case "not_happened":
+      return [settledWithout(callId, "failed", `The call failed and nothing was done: ${clean(driver, why)}`, newId(driver))];
+    case "resume":
+    case "running":
+      return settle(driver, register, callId, inDoubt(`it failed on the way (${why})`, "what it was to change"));
+    case "unknown":
+      return settle(driver, register, callId, inDoubt(why, finding.look));
+  }
+}
+
+export async function probe(driver: Driver, tool: Tool, intent: CallIntent, callId: string): Promise<ProbeFinding> {
+  if (tool.probe === undefined) return { type: "unknown", look: "what the call was to change" };
+  try {
+    return await tool.probe(intent, callContext(driver, callId, intent.scope));
+  } catch (error) {
+    return { type: "unknown", look: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+export function inDoubt(why: string, look: string): CallOutcome {
+  return {
+    status: "in_doubt",
+    text: `This call may have happened: its end was not seen (${why}). Before you do anything that depends on it, look at ${look}. Don't just repeat it.`,
+    trust: "system",
+  };
+}
+
+export function settle(driver: Driver, register: CallRegister, callId: string, outcome: CallOutcome): SessionEvent[] {
+  const safe = { ...outcome, text: clean(driver, outcome.text) };
+  return [settled(callId, safe, judgeExpectation(register.plan.expect, safe), newId(driver))];
+}
+
+function clean(driver: Driver, text: string): string {
+  return redact(text, driver.ports.secrets.values());
+}
+
+/** An open call with its durable intent. The stricter of the stored and the current replay class holds. */
+export function intended(driver: Driver, callId: string): { register: CallRegister; tool: Tool; intent: CallIntent } {
+  const stored = registerOf(driver, callId);
+  const attempt = driver.head.turn?.open.find((call) => call.id === callId)?.attempt ?? 1;
+  if (stored.intent === null) throw new HoldfastError("session_corrupt", `call ${callId} runs without an intent`);
+  const { replay, key, prepared } = stored.intent;
+  const plan = { ...stored.plan, replay: stricterClass(replay, stored.plan.replay) };
+  const register = { ...stored, plan };
+  return { register, tool: toolOf(driver, stored.name), intent: { callId, name: stored.name, plan, attempt, key, scope: stored.scope, prepared } };
+}
+
+function registerOf(driver: Driver, callId: string): CallRegister {
+  const register = driver.registers.get("call", callId);
+  if (register === null) throw new HoldfastError("session_corrupt", `call ${callId} is open but nothing is recorded of it`);
+  return register;
+}
+
+function toolOf(driver: Driver, name: string): Tool {
+  const tool = driver.ports.tools.get(name);
+  if (tool === null) throw new HoldfastError("tool_unknown", `the tool ${name} of an open call is not available here`);
+  return tool;
+}

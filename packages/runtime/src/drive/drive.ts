@@ -1,0 +1,236 @@
+import type { SessionEvent } from "@holdfast/protocol";
+import { exitStatus, HoldfastError } from "@holdfast/protocol";
+import { advance } from "../kernel/advance.ts";
+import { intendable } from "../kernel/conflicts.ts";
+import type { Effect, Plan } from "../kernel/decide.ts";
+import { decide } from "../kernel/decide.ts";
+import type { DriveEnd, DriveOptions, Ports } from "../ports/index.ts";
+import { intend, runCall } from "./call.ts";
+import type { Driver } from "./driver.ts";
+import { flush, newId, stage, stop } from "./driver.ts";
+import type { Steering } from "./inbox.ts";
+import { takeInbox } from "./inbox.ts";
+import { openDriver } from "./open.ts";
+import { recover } from "./recover.ts";
+import { sample } from "./sample.ts";
+import { endTurn, judgeRound, runCheck, takeBaseline, takeSnapshot } from "./verify.ts";
+
+interface Running {
+  readonly effect: Effect;
+  readonly abort: AbortController;
+}
+type Settled = { readonly effect: Effect; readonly events: readonly SessionEvent[] } | { readonly effect: Effect; readonly error: unknown };
+
+/**
+ * Drives a session: a select over {effect settled, inbox row, timer}. Starts what is wanted and not running, aborts what
+ * runs and is no longer wanted, commits each settlement as it comes. Gives the session back when its turn has ended, or
+ * when it waits for someone. Throws `session_busy` where a living process drives it, `stale_driver` where another took over.
+ */
+export async function drive(ports: Ports, session: string, options: DriveOptions): Promise<DriveEnd> {
+  const lockName = `session:${session}`;
+  const { owner } = ports.processes;
+  const lock = await ports.log.lock(lockName, owner, (other) => ports.processes.isAlive(other));
+  if (!lock.held) {
+    throw new HoldfastError("session_busy", `session ${session} is driven by ${lock.holder.label} (pid ${lock.holder.pid})`, {
+      hint: "wait for it, or end that process",
+    });
+  }
+  try {
+    return await run(await openDriver(ports, session, options));
+  } finally {
+    await ports.log.unlock(lockName, owner);
+  }
+}
+
+async function run(driver: Driver): Promise<DriveEnd> {
+  const { ports, options } = driver;
+  const running = new Map<string, Running>();
+  const settled: Settled[] = [];
+  let ring: (() => void) | null = null;
+  const wake = (): void => ring?.();
+  let hasNews = true;
+  let ended: DriveEnd | null = null;
+  const detach = new AbortController();
+  options.signal?.addEventListener("abort", () => {
+    detach.abort();
+    wake();
+  });
+
+  const start = (effect: Effect): void => {
+    const abort = new AbortController();
+    running.set(effect.key, { effect, abort });
+    runEffect(driver, effect, abort.signal)
+      .then(
+        (events) => settled.push({ effect, events }),
+        (error: unknown) => settled.push({ effect, error }),
+      )
+      .finally(wake);
+  };
+  const listen = (): void => {
+    ports.wakeups.listen(driver.session, detach.signal).then(() => {
+      hasNews = true;
+      wake();
+      if (!detach.signal.aborted) listen();
+    }, wake);
+  };
+
+  try {
+    stage(driver, await recover(driver));
+    listen();
+    for (;;) {
+      if (detach.signal.aborted) throw new HoldfastError("stale_driver", "the driver was detached");
+      let steering: Steering[] = [];
+      if (hasNews || atBoundary(driver)) {
+        hasNews = false;
+        steering = await takeInbox(driver);
+      }
+      while (settled.length > 0) take(driver, running, settled.shift() as Settled);
+      await close(driver, running, steering);
+      const end = driver.staged.events.find((event) => event.type === "turn.ended");
+      await flush(driver);
+      if (end?.type === "turn.ended") {
+        const { outcome, isWeak, report, error } = end.payload;
+        ended = { standing: outcome, exitStatus: exitStatus(outcome, isWeak), report, error, approvals: [] };
+      }
+      const plan = decide(driver, ports.clock.now());
+      reconcile(plan, running, start);
+      if (settled.length > 0) continue;
+      if (running.size === 0) {
+        const rest = atRest(driver, plan, ended);
+        if (rest !== null) {
+          if ((await ports.log.inbox(driver.session)).length === 0 || rest.standing === "waiting") return rest;
+          hasNews = true;
+          continue;
+        }
+      }
+      await select(plan);
+    }
+  } finally {
+    detach.abort();
+    for (const { abort } of running.values()) abort.abort(new HoldfastError("stale_driver", "the driver stopped"));
+  }
+
+  async function select(plan: Plan): Promise<void> {
+    const timer = new AbortController();
+    await new Promise<void>((resolve) => {
+      ring = resolve;
+      if (settled.length > 0 || hasNews || detach.signal.aborted) resolve();
+      if (plan.wakeAt !== null) void ports.clock.sleep(Math.max(0, plan.wakeAt - ports.clock.now()), timer.signal).then(resolve);
+    });
+    ring = null;
+    timer.abort();
+  }
+}
+
+function atBoundary(driver: Driver): boolean {
+  const { turn } = driver.head;
+  return turn === null || (turn.sampling === null && turn.open.length === 0);
+}
+
+/** Takes a settled effect in, if the state still waits for it. */
+function take(driver: Driver, running: Map<string, Running>, one: Settled): void {
+  running.delete(one.effect.key);
+  if ("error" in one) throw one.error;
+  if (isAwaited(driver, one.effect)) stage(driver, one.events);
+}
+
+function isAwaited({ head: { turn, baseline } }: Driver, effect: Effect): boolean {
+  if (turn === null) return false;
+  switch (effect.type) {
+    case "sample":
+      return turn.sampling?.id === effect.samplingId && turn.sampling.attempt === effect.attempt;
+    case "call":
+      return turn.open.some((call) => call.id === effect.callId && call.state === "intended");
+    case "baseline":
+      return !baseline.isRecorded && baseline.attempt === effect.attempt;
+    case "snapshot":
+      return !turn.hasSnapshot;
+    case "check":
+      return turn.checking !== null && turn.checking.attempt === effect.attempt && !turn.checking.done.includes(effect.checkId);
+    case "judge":
+      return turn.judged === null;
+    case "end":
+      return true;
+  }
+}
+
+/** Lets everything follow that follows without an effect, and makes intents of what may run now. */
+async function close(driver: Driver, running: ReadonlyMap<string, Running>, steering: readonly Steering[]): Promise<void> {
+  let waiting = steering;
+  for (;;) {
+    const events = advance(driver, {
+      now: driver.ports.clock.now(),
+      newId: newId(driver),
+      isRunning: (prefix) => [...running.keys()].some((key) => key.startsWith(`${prefix}:`)),
+      steering: waiting.map(({ message }) => message),
+    });
+    const took = events.filter((event) => event.type === "input.taken").map((event) => event.payload.message.id);
+    stage(
+      driver,
+      events,
+      waiting.filter(({ message }) => took.includes(message.id)).map(({ row }) => row),
+    );
+    waiting = waiting.filter(({ message }) => !took.includes(message.id));
+    const intents = await intend(driver, intendable(driver));
+    stage(driver, intents);
+    if (events.length === 0 && intents.length === 0) return;
+  }
+}
+
+function reconcile(plan: Plan, running: ReadonlyMap<string, Running>, start: (effect: Effect) => void): void {
+  const wanted = new Set(plan.effects.map((effect) => effect.key));
+  for (const { effect, abort } of running.values()) if (!wanted.has(effect.key) && !abort.signal.aborted) abort.abort();
+  for (const effect of plan.effects) if (!running.has(effect.key)) start(effect);
+}
+
+/** How the session stands when nothing runs and nothing follows; null where it only waits for time or stays to listen. */
+function atRest(driver: Driver, plan: Plan, ended: DriveEnd | null): DriveEnd | null {
+  if (driver.head.turn === null) return ended ?? { standing: "idle", exitStatus: 0, report: null, error: null, approvals: [] };
+  if (!plan.isWaiting || driver.options.waiting === "stay") return null;
+  const open = driver.registers.entries("approval").filter(([, register]) => register.status === "open");
+  return {
+    standing: "waiting",
+    exitStatus: exitStatus("waiting"),
+    report: null,
+    error: null,
+    approvals: open.map(([, register]) => register.approval),
+  };
+}
+
+async function runEffect(driver: Driver, effect: Effect, signal: AbortSignal): Promise<readonly SessionEvent[]> {
+  await stop(driver, { when: "before", what: "effect", name: effect.key });
+  const events = await perform(driver, effect, signal);
+  await stop(driver, { when: "after", what: "effect", name: effect.key });
+  return events;
+}
+
+async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Promise<readonly SessionEvent[]> {
+  try {
+    switch (effect.type) {
+      case "sample":
+        return await sample(driver, effect, signal);
+      case "call":
+        return await runCall(driver, effect.callId, signal);
+      case "baseline":
+        return await takeBaseline(driver, effect.attempt, signal);
+      case "snapshot":
+        return await takeSnapshot(driver);
+      case "check":
+        return await runCheck(driver, effect, signal);
+      case "judge":
+        return await judgeRound(driver, effect.round);
+      case "end":
+        return await endTurn(driver);
+    }
+  } catch (error) {
+    if (signal.aborted) return [];
+    if (effect.type === "end" || effect.type === "call" || isFatal(error)) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    const code = error instanceof HoldfastError ? error.code : "internal";
+    return [{ type: "turn.stopping", payload: { outcome: "failed", reason: `${effect.type}: ${message}`, error: { code, message } } }];
+  }
+}
+
+function isFatal(error: unknown): boolean {
+  return error instanceof HoldfastError && ["claim_lost", "stale_driver", "store_failed", "store_full", "session_corrupt"].includes(error.code);
+}

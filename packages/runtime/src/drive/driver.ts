@@ -1,0 +1,131 @@
+import type { Delta, SessionEvent, Settings } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol";
+import { apply, isWaiting } from "../kernel/apply.ts";
+import { chain } from "../kernel/chain.ts";
+import { decide } from "../kernel/decide.ts";
+import type { Head, MutableRegisters, RegisterPut } from "../kernel/state.ts";
+import { headBound } from "../kernel/state.ts";
+import type { Window } from "../kernel/window.ts";
+import type { Commit, DriveOptions, Ports, RecordedEvent, SessionStatus, Stop } from "../ports/index.ts";
+
+/** A session in the hands of one process: its state in memory, and what was staged since the last commit. */
+export interface Driver {
+  readonly ports: Ports;
+  readonly session: string;
+  readonly options: DriveOptions;
+  readonly registers: MutableRegisters;
+  readonly window: Window;
+  head: Head;
+  staged: { readonly events: SessionEvent[]; readonly puts: RegisterPut[]; readonly taken: number[]; readonly blobs: string[]; at: number };
+  /** Calls that a probe found still running: they are followed, not started. */
+  readonly attachable: Set<string>;
+  created: Commit["created"];
+}
+
+export function settingsOf(driver: Driver): Settings {
+  const settings = driver.registers.get("settings", "");
+  if (settings === null) throw new HoldfastError("session_corrupt", `session ${driver.session} has no settings`);
+  return settings;
+}
+
+export function newId(driver: Driver): (prefix: string) => string {
+  return (prefix) => driver.ports.ids.next(prefix);
+}
+
+export function emitDelta(driver: Driver, delta: Delta): void {
+  driver.options.onDelta?.(delta);
+}
+
+/** Applies events to the state at once; they become durable, all or none, with the next `flush`. */
+export function stage(driver: Driver, events: readonly SessionEvent[], taken: readonly number[] = []): void {
+  const { staged } = driver;
+  if (staged.events.length === 0) staged.at = driver.ports.clock.now();
+  for (const event of events) {
+    const applied = apply(driver.head, driver.registers, event, staged.at);
+    driver.head = applied.head;
+    driver.registers.put(applied.puts);
+    staged.events.push(event);
+    staged.puts.push(...applied.puts);
+    staged.blobs.push(...blobsOf(event));
+  }
+  staged.taken.push(...taken);
+}
+
+/**
+ * Commits what was staged: one transaction, a compare-and-set on the log's tip. After a failure the state in memory is
+ * ahead of the log, so the driver must stop.
+ */
+export async function flush(driver: Driver): Promise<void> {
+  const { ports, session, staged } = driver;
+  if (staged.events.length === 0 && staged.taken.length === 0) return;
+  const tip = { seq: driver.head.seq, hash: driver.head.hash };
+  const salt = (): string => ports.ids.salt(16);
+  const stored = chain(session, tip, staged.events, staged.at, salt);
+  const ending = stored.at(-1);
+  if (ending?.type === "turn.ended") {
+    const signature = await ports.signer.sign(`${session}\n${ending.seq}\n${ending.hash}`);
+    const signed: SessionEvent = { type: "tip.signed", payload: { seq: ending.seq, hash: ending.hash, keyId: ports.signer.keyId, signature } };
+    staged.events.push(signed);
+    stored.push(...chain(session, ending, [signed], staged.at, salt));
+  }
+  const last = stored.at(-1) ?? tip;
+  driver.head = { ...driver.head, seq: last.seq, hash: last.hash };
+  const head = JSON.stringify(driver.head);
+  if (head.length > headBound) {
+    throw new HoldfastError("head_too_large", `session ${session}: its control state has ${head.length} characters, the bound is ${headBound}`);
+  }
+  const name = staged.events.map((event) => event.type).join("+");
+  await stop(driver, { when: "before", what: "commit", name });
+  await ports.log.commit({
+    session,
+    expectedSeq: tip.seq,
+    events: stored,
+    head,
+    registers: lastPuts(staged.puts).map(({ kind, key, value }) => ({ kind, key, value: value === null ? null : JSON.stringify(value) })),
+    taken: staged.taken,
+    outbox: [],
+    blobRefs: [...new Set(staged.blobs)],
+    status: statusOf(driver.head),
+    wakeAt: decide(driver, staged.at).wakeAt,
+    at: staged.at,
+    ...(driver.created === undefined ? {} : { created: driver.created }),
+  });
+  driver.created = undefined;
+  const committed = staged.events.map((event, index) => ({ ...event, seq: tip.seq + 1 + index, at: staged.at }) as RecordedEvent);
+  driver.staged = { events: [], puts: [], taken: [], blobs: [], at: 0 };
+  for (const event of committed) driver.window.add(event);
+  await stop(driver, { when: "after", what: "commit", name });
+  for (const event of committed) driver.options.onEvent?.(event);
+}
+
+export async function stop(driver: Driver, at: Stop): Promise<void> {
+  await driver.options.stops?.(at);
+}
+
+function statusOf(head: Head): SessionStatus {
+  if (head.turn === null) return "idle";
+  return isWaiting(head.turn) ? "waiting" : "running";
+}
+
+/** Of several changes of one register in a commit, the last counts. */
+function lastPuts(puts: readonly RegisterPut[]): RegisterPut[] {
+  return [...new Map(puts.map((put) => [`${put.kind}\n${put.key}`, put])).values()];
+}
+
+function blobsOf(event: SessionEvent): string[] {
+  switch (event.type) {
+    case "turn.started":
+    case "input.taken":
+      return event.payload.message.parts.flatMap((part) => (part.type === "image" ? [part.blob] : []));
+    case "call.settled":
+      return [
+        ...(event.payload.outcome.changed ?? []).flatMap((file) => (file.before === null ? [] : [file.before])),
+        ...(event.payload.outcome.images ?? []).map((image) => image.blob),
+      ];
+    case "baseline.recorded":
+    case "snapshot.recorded":
+      return event.payload.manifest === null ? [] : [event.payload.manifest];
+    default:
+      return [];
+  }
+}

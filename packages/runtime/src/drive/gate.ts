@@ -1,0 +1,151 @@
+import type { CallPlan, Json, SessionEvent, ToolCall } from "@holdfast/protocol";
+import { sha256 } from "../hash.ts";
+import { settledWithout } from "../kernel/settle.ts";
+import type { CallContext, CallRefusal, Confinement, PolicyDecision, Tool } from "../ports/index.ts";
+import { requestApproval } from "./approval.ts";
+import type { Driver } from "./driver.ts";
+import { emitDelta, newId, settingsOf } from "./driver.ts";
+
+/** What a tool may know of the session for one call. `scope` is what was approved beyond the session's mode. */
+export function callContext(driver: Driver, callId: string, scope: Confinement["scope"] = {}): CallContext {
+  const settings = settingsOf(driver);
+  const { roots, cwd } = driver.registers.get("session", "") ?? { roots: [], cwd: null };
+  let offset = 0;
+  return {
+    session: driver.session,
+    callId,
+    cwd: cwd ?? roots[0]?.path ?? "/",
+    confinement: { mode: settings.sandbox, network: settings.network, scope, roots: roots.map((root) => root.path), purpose: "session" },
+    seenDigest: (path) => driver.registers.get("seen", path)?.digest ?? null,
+    task: (id) => driver.registers.get("task", id),
+    emit: (text) => {
+      emitDelta(driver, { type: "output.delta", callId, offset, text });
+      offset += text.length;
+    },
+  };
+}
+
+/** The JSON text of a value with its keys sorted: equal inputs give equal text. */
+export function canonical(value: Json): string {
+  return JSON.stringify(value, (_, inner: Json) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/**
+ * Decides proposals: parse, plan, policy. Only reads. Each call ends as decided and ready, as waiting for an approval, or
+ * as settled (refused, unknown, unparsable).
+ */
+export async function gate(driver: Driver, calls: readonly ToolCall[]): Promise<SessionEvent[]> {
+  const room = settingsOf(driver).limits.callsPerTurn - (driver.head.turn?.calls ?? 0);
+  const events = await Promise.all(
+    calls.map(async (call, index) => {
+      if (index >= room) return [refuse(driver, call, `The limit of tool calls a turn is reached; call ${call.callId} was not run.`, "denied")];
+      return gateOne(driver, call);
+    }),
+  );
+  return events.flat();
+}
+
+async function gateOne(driver: Driver, call: ToolCall): Promise<SessionEvent[]> {
+  const tool = driver.ports.tools.get(call.name);
+  if (tool === null) {
+    const names = driver.ports.tools.specs.map((spec) => spec.name).join(", ");
+    return [refuse(driver, call, `There is no tool ${JSON.stringify(call.name.slice(0, 80))}. The tools are: ${names}.`, "failed")];
+  }
+  const input = parseInput(call.input);
+  if (input === undefined) {
+    return [refuse(driver, call, `The input of ${call.name} is not valid JSON (${call.input.length} characters). Send the call again with a complete JSON object.`, "failed")];
+  }
+  const plan = await planCall(driver, tool, input, call.callId);
+  if ("type" in plan) return [refuse(driver, call, plan.text, "failed")];
+  const inputDigest = sha256(canonical(plan.input));
+  const verdict = await ask(driver, call, plan, inputDigest);
+  const bounded: CallPlan = verdict.provenRead
+    ? { ...plan, workspace: plan.workspace === "none" ? "none" : "shared", replay: "safe", changesWorkspace: false }
+    : plan;
+  const decided = (scope: PolicyDecision["scope"]): SessionEvent => ({
+    type: "call.decided",
+    payload: {
+      callId: call.callId,
+      plan: bounded,
+      decision: verdict.decision,
+      rule: verdict.rule,
+      reason: verdict.reason,
+      forModel: verdict.forModel,
+      scope,
+      inputDigest,
+    },
+  });
+  switch (verdict.decision) {
+    case "allow":
+      return [decided({})];
+    case "deny":
+      return [decided({}), refuse(driver, call, `Call ${call.callId} was refused: ${verdict.forModel}`, "denied")];
+    case "review":
+      return [decided(verdict.scope), ...(await review(driver, call, bounded, inputDigest, verdict))];
+  }
+}
+
+async function planCall(driver: Driver, tool: Tool, input: Json, callId: string): Promise<CallPlan | CallRefusal> {
+  try {
+    return await tool.plan(input, callContext(driver, callId));
+  } catch (error) {
+    return { type: "refused", text: `The call could not be planned: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+async function ask(driver: Driver, call: ToolCall, plan: CallPlan, inputDigest: string): Promise<PolicyDecision> {
+  const { ports } = driver;
+  const settings = settingsOf(driver);
+  return ports.policy.decide({
+    tool: call.name,
+    plan,
+    mode: settings.sandbox,
+    network: settings.network,
+    canSandbox: settings.sandbox === "off" || (await ports.processes.sandboxProblem()) === null,
+    isTrusted: settings.isTrusted,
+    repeatsDoubt: driver.registers.get("doubt", `${call.name}:${inputDigest}`) !== null,
+    identify: (path) => ports.files.identify(path),
+    isTracked: (path) => ports.observer.isTracked(path),
+  });
+}
+
+/** A reviewed call under each approval mode: ask a person, refuse, or allow with exactly the scope shown. */
+async function review(driver: Driver, call: ToolCall, plan: CallPlan, inputDigest: string, verdict: PolicyDecision): Promise<SessionEvent[]> {
+  const mode = settingsOf(driver).approvals;
+  const request = await requestApproval(driver, call.callId, call.name, plan, inputDigest, verdict);
+  const { id } = request.payload.approval;
+  const answered = (answer: "allow" | "deny", note: string): SessionEvent => ({
+    type: "approval.answered",
+    payload: { approvalId: id, callId: call.callId, answer, by: `--approvals ${answer}`, note },
+  });
+  switch (mode) {
+    case "ask":
+      return [request];
+    case "allow":
+      return [request, answered("allow", "")];
+    case "deny":
+      return [
+        request,
+        answered("deny", "nobody is here to be asked"),
+        refuse(driver, call, `Call ${call.callId} was refused: ${verdict.forModel} It needs a person's approval and nobody is here to be asked.`, "denied"),
+      ];
+  }
+}
+
+function refuse(driver: Driver, call: ToolCall, text: string, status: "denied" | "failed"): SessionEvent {
+  return settledWithout(call.callId, status, text, newId(driver));
+}
+
+/** Undefined where the text is no JSON. An empty text is what some models send for a call without parameters. */
+function parseInput(text: string): Json | undefined {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

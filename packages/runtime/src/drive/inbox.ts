@@ -1,0 +1,86 @@
+import type { Op, SessionEvent, UserMessage, WorldSection } from "@holdfast/protocol";
+import { HoldfastError, op as opSchema } from "@holdfast/protocol";
+import { settledWithout } from "../kernel/settle.ts";
+import type { InboxRow } from "../ports/index.ts";
+import { approvalDigest, requestApproval } from "./approval.ts";
+import type { Driver } from "./driver.ts";
+import { newId, settingsOf, stage } from "./driver.ts";
+
+export interface Steering {
+  readonly row: number;
+  readonly message: UserMessage;
+}
+
+/**
+ * Takes in what came from outside. Control acts at once; text starts a turn where none is open, else it is returned and
+ * waits for the next sampling boundary.
+ */
+export async function takeInbox(driver: Driver): Promise<Steering[]> {
+  const steering: Steering[] = [];
+  for (const row of await driver.ports.log.inbox(driver.session)) {
+    const op = parseOp(row);
+    switch (op.type) {
+      case "input.send": {
+        const message: UserMessage = { kind: "user_message", id: `itm_${row.messageId}`, trust: "user", parts: op.parts };
+        if (driver.head.turn === null) stage(driver, await startTurn(driver, message), [row.number]);
+        else steering.push({ row: row.number, message });
+        break;
+      }
+      case "interrupt":
+        stage(driver, driver.head.turn === null ? [] : [{ type: "interrupt.received", payload: { by: op.by } }], [row.number]);
+        break;
+      case "approval.answer":
+        stage(driver, await answer(driver, op), [row.number]);
+        break;
+    }
+  }
+  return steering;
+}
+
+function parseOp(row: InboxRow): Op {
+  const parsed = opSchema.safeParse(JSON.parse(row.body));
+  if (!parsed.success) throw new HoldfastError("session_corrupt", `inbox row ${row.number} is no op this version knows: ${parsed.error.message}`);
+  return parsed.data;
+}
+
+/** A turn starts with a look at the world: all of it at first, later what changed, told at the end. */
+async function startTurn(driver: Driver, message: UserMessage): Promise<SessionEvent[]> {
+  const seen = await driver.ports.observer.world(settingsOf(driver).isTrusted);
+  const changed = seen.filter((section) => driver.registers.get("worldNow", section.id)?.text !== section.text);
+  const started: SessionEvent = { type: "turn.started", payload: { turnId: newId(driver)("trn"), message } };
+  if (changed.length === 0) return [started];
+  const observed: SessionEvent = { type: "world.observed", payload: { sections: changed } };
+  return driver.head.turns === 0 ? [observed, started] : [observed, started, worldNotice(driver, changed)];
+}
+
+function worldNotice(driver: Driver, sections: readonly WorldSection[]): SessionEvent {
+  const text = `The world has changed since you were told of it:\n${sections.map((section) => section.text).join("\n")}`;
+  return { type: "notice.added", payload: { notice: { kind: "notice", id: newId(driver)("itm"), trust: "system", text } } };
+}
+
+/** A late, doubled or mismatched answer changes nothing; one for files that changed since is asked again. */
+async function answer(driver: Driver, op: Extract<Op, { type: "approval.answer" }>): Promise<SessionEvent[]> {
+  const register = driver.registers.get("approval", op.approvalId);
+  if (register === null || register.status !== "open") return [];
+  const { approval } = register;
+  if (op.digest !== undefined && op.digest !== approval.digest) return [];
+  const call = driver.registers.get("call", approval.callId);
+  if (call === null || driver.head.turn?.open.some((open) => open.id === approval.callId && open.state === "waiting") !== true) return [];
+  const answered: SessionEvent = {
+    type: "approval.answered",
+    payload: { approvalId: approval.id, callId: approval.callId, answer: op.answer, by: op.by, note: op.note },
+  };
+  if (op.answer === "deny") {
+    const note = op.note === "" ? "" : ` They say: ${op.note}`;
+    return [answered, settledWithout(approval.callId, "denied", `Call ${approval.callId} was refused by a person.${note} It was not run.`, newId(driver))];
+  }
+  if ((await approvalDigest(driver, approval.callId, call.plan, call.inputDigest)) === approval.digest) return [answered];
+  return [
+    { type: "approval.expired", payload: { approvalId: approval.id, callId: approval.callId } },
+    await requestApproval(driver, approval.callId, call.name, call.plan, call.inputDigest, {
+      reason: `${approval.reason} (asked again: files that this command runs have changed)`,
+      rule: approval.rule,
+      scope: approval.scope,
+    }),
+  ];
+}

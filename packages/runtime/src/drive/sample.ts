@@ -1,0 +1,143 @@
+import type { EventPayload, ModelError, SessionEvent, ToolCall, Usage } from "@holdfast/protocol";
+import { isHoldfastError } from "@holdfast/protocol";
+import type { Effect } from "../kernel/decide.ts";
+import { outputAllowance } from "../kernel/limits.ts";
+import { retryDelay } from "../kernel/retry.ts";
+import type { ProposedItem, SamplingRequest, StreamPart } from "../ports/index.ts";
+import type { Driver } from "./driver.ts";
+import { emitDelta, newId, settingsOf } from "./driver.ts";
+import { gate } from "./gate.ts";
+
+type SampleEffect = Extract<Effect, { type: "sample" }>;
+
+/** Longest piece of a cut answer that is kept in the log. */
+const retractedChars = 4_000;
+/** A cap far above what a step needs: it is sent only where the session's token limit comes near. */
+const usualOutputTokens = 64_000;
+
+/** One request to the model: ends as a settlement with its calls decided, as a failure with the time of its retry, or as abandoned. */
+export async function sample(driver: Driver, effect: SampleEffect, signal: AbortSignal): Promise<SessionEvent[]> {
+  const settings = settingsOf(driver);
+  const request = buildRequest(driver);
+  const items = new Map<number, ProposedItem>();
+  const streamed = new Map<number, string>();
+  const itemId = (index: number): string => `${effect.samplingId}.${effect.attempt}.${index}`;
+  const retract = (): string => {
+    for (const index of new Set([...streamed.keys(), ...items.keys()])) emitDelta(driver, { type: "item.retracted", itemId: itemId(index) });
+    return [...streamed.values()].join("").slice(0, retractedChars);
+  };
+  const abandoned = (): SessionEvent[] => [
+    { type: "sampling.abandoned", payload: { samplingId: effect.samplingId, retracted: retract(), usage: estimate(driver, streamed) } },
+  ];
+  let last: StreamPart | null = null;
+  try {
+    const model = await driver.ports.model(settings.model);
+    for await (const part of model.sample(request, signal)) {
+      last = part;
+      switch (part.type) {
+        case "started":
+          break;
+        case "text.delta":
+        case "reasoning.delta":
+        case "call.delta": {
+          const before = streamed.get(part.index) ?? "";
+          emitDelta(driver, { type: part.type, itemId: itemId(part.index), offset: before.length, text: part.text });
+          streamed.set(part.index, before + part.text);
+          break;
+        }
+        case "item":
+          items.set(part.index, part.item);
+          break;
+        case "finished":
+        case "failed":
+          break;
+      }
+    }
+  } catch (error) {
+    if (signal.aborted) return abandoned();
+    return failed(driver, effect, asModelError(error), retract(), null);
+  }
+  if (last?.type === "finished") {
+    const payload = settle(driver, itemId, items, last);
+    return [{ type: "sampling.settled", payload: { samplingId: effect.samplingId, ...payload } }, ...(await gate(driver, callsOf(payload.items)))];
+  }
+  if (signal.aborted) return abandoned();
+  if (last?.type === "failed") return failed(driver, effect, last.error, retract(), last.error.class === "cut" ? estimate(driver, streamed) : null);
+  const cut: ModelError = { class: "cut", message: "the model's stream ended without an end", status: null, code: null, retryAfterMs: null };
+  return failed(driver, effect, cut, retract(), estimate(driver, streamed));
+}
+
+function buildRequest(driver: Driver): SamplingRequest {
+  const settings = settingsOf(driver);
+  const directed = driver.ports.director.direct({
+    world: driver.registers.entries("world").map(([, section]) => section),
+    tools: driver.ports.tools.specs,
+    items: driver.window.items,
+  });
+  const allowance = outputAllowance(driver.head, settings.limits);
+  return {
+    instructions: directed.instructions,
+    tools: directed.tools,
+    items: directed.items,
+    cacheKey: driver.session,
+    effort: settings.effort,
+    maxOutputTokens: allowance < usualOutputTokens ? Math.max(1, allowance) : null,
+    image: (blob) => driver.ports.blobs.get(blob),
+  };
+}
+
+function settle(
+  driver: Driver,
+  itemId: (index: number) => string,
+  items: ReadonlyMap<number, ProposedItem>,
+  { finish, usage, cost }: Extract<StreamPart, { type: "finished" }>,
+): Omit<EventPayload<"sampling.settled">, "samplingId"> {
+  const ordered = [...items].sort(([a], [b]) => a - b);
+  return {
+    items: ordered.flatMap(([index, item]): EventPayload<"sampling.settled">["items"] => {
+      const id = itemId(index);
+      if (item.kind === "tool_call") return [{ ...item, id, callId: newId(driver)("call") }];
+      return item.text === "" && item.opaque === undefined ? [] : [{ ...item, id }];
+    }),
+    usage,
+    cost,
+    finish,
+  };
+}
+
+function callsOf(items: EventPayload<"sampling.settled">["items"]): ToolCall[] {
+  return items.filter((item) => item.kind === "tool_call");
+}
+
+function failed(driver: Driver, effect: SampleEffect, error: ModelError, retracted: string, usage: Usage | null): SessionEvent[] {
+  const now = driver.ports.clock.now();
+  const since = driver.head.turn?.sampling?.firstFailureAt ?? now;
+  const delay = retryDelay(error, effect.attempt, now - since, driver.ports.ids.random());
+  const { samplingId, attempt } = effect;
+  const failure: SessionEvent = {
+    type: "sampling.failed",
+    payload: { samplingId, attempt, error, retracted, usage, retryAt: delay === null ? null : now + delay },
+  };
+  if (delay !== null) return [failure];
+  const code = error.class === "script" ? "model_script" : `model_${error.class}`;
+  return [failure, { type: "turn.stopping", payload: { outcome: "failed", reason: error.message, error: { code, message: error.message } } }];
+}
+
+/** The provider told no numbers: about four characters a token. */
+export function estimate(driver: Driver, streamed: ReadonlyMap<number, string> = new Map()): Usage {
+  const outputChars = [...streamed.values()].reduce((sum, text) => sum + text.length, 0);
+  return {
+    inputTokens: Math.ceil(driver.head.windowChars / 4),
+    cachedInputTokens: 0,
+    outputTokens: Math.ceil(outputChars / 4),
+    reasoningTokens: 0,
+    estimated: true,
+  };
+}
+
+/** A model port must not throw; what comes before it (no such model, a broken configuration) can. */
+function asModelError(error: unknown): ModelError {
+  const message = error instanceof Error ? error.message : String(error);
+  const isKnown = isHoldfastError(error, "no_model") || isHoldfastError(error, "config_invalid") || isHoldfastError(error, "model_script");
+  return { class: isKnown ? "invalid_request" : "script", message, status: null, code: isHoldfastError(error) ? error.code : null, retryAfterMs: null };
+}

@@ -1,0 +1,133 @@
+import type { FileChange, Report, SessionEvent } from "@holdfast/protocol";
+import type { Effect } from "../kernel/decide.ts";
+import type { VerifierContext } from "../ports/index.ts";
+import { redact } from "../redact.ts";
+import type { Driver } from "./driver.ts";
+import { emitDelta, newId, settingsOf } from "./driver.ts";
+import { withWorkspace } from "./workspace-lock.ts";
+
+function checksOf(driver: Driver) {
+  return driver.registers.entries("check").map(([, check]) => check);
+}
+
+function context(driver: Driver, runId: string): VerifierContext {
+  const settings = settingsOf(driver);
+  let offset = 0;
+  return {
+    session: driver.session,
+    runId,
+    isSandboxed: settings.sandbox !== "off",
+    acceptCheckChanges: settings.acceptCheckChanges,
+    runningTasks: driver.registers.entries("task").map(([, task]) => task.ref),
+    onOutput: (checkId, text) => {
+      emitDelta(driver, { type: "output.delta", callId: checkId, offset, text });
+      offset += text.length;
+    },
+  };
+}
+
+/** The state of the world before the session's first effect: subject, the checks' results, and the content of their inputs. */
+export async function takeBaseline(driver: Driver, attempt: number, signal: AbortSignal): Promise<SessionEvent[]> {
+  const { takesBaseline } = settingsOf(driver);
+  const checks = checksOf(driver);
+  const baseline = await withWorkspace(driver, "baseline", signal, () =>
+    driver.ports.verifier.baseline(checks, takesBaseline, context(driver, `baseline.${attempt}`), signal),
+  );
+  return [{ type: "baseline.recorded", payload: { ...baseline, evidence: baseline.evidence.map((one) => ({ ...one })) } }];
+}
+
+/** The workspace just before the turn's first effect that can change it. */
+export async function takeSnapshot(driver: Driver): Promise<SessionEvent[]> {
+  const { subject, manifest } = await driver.ports.observer.snapshot(driver.registers.get("baseline", "")?.manifest ?? null);
+  return [{ type: "snapshot.recorded", payload: { turnId: driver.head.turn?.id ?? "", subject, manifest } }];
+}
+
+export async function runCheck(driver: Driver, effect: Extract<Effect, { type: "check" }>, signal: AbortSignal): Promise<SessionEvent[]> {
+  const check = driver.registers.get("check", effect.checkId);
+  const baseline = driver.registers.get("baseline", "");
+  if (check === null || baseline === null) return [];
+  const runId = `${driver.head.turn?.id ?? ""}.${effect.round}.${effect.attempt}`;
+  const evidence = await withWorkspace(driver, `check ${check.name}`, signal, () =>
+    driver.ports.verifier.check(check, baseline, context(driver, runId), signal),
+  );
+  return [{ type: "check.completed", payload: { evidence } }];
+}
+
+/** What the evidence of a round amounts to, and what the model is told where it may try again. */
+export async function judgeRound(driver: Driver, round: number): Promise<SessionEvent[]> {
+  const { limits } = settingsOf(driver);
+  const { verdict, report, forModel } = driver.ports.verifier.judge({
+    checks: checksOf(driver),
+    baseline: driver.registers.get("baseline", ""),
+    evidence: driver.registers.entries("evidence").map(([, evidence]) => evidence),
+    ...(await changesOfTurn(driver)),
+    message: finalMessage(driver),
+  });
+  const judged: SessionEvent = { type: "round.judged", payload: { round, verdict, report } };
+  if (verdict !== "fail" || round >= limits.checkRounds) return [judged];
+  const text = redact(forModel, driver.ports.secrets.values());
+  return [judged, { type: "notice.added", payload: { notice: { kind: "notice", id: newId(driver)("itm"), trust: "tool", text } } }];
+}
+
+async function changesOfTurn(driver: Driver): Promise<{ changes: FileChange[]; changesKnown: boolean }> {
+  const snapshot = driver.registers.get("snapshot", "");
+  if (driver.head.turn?.isEffectful !== true || snapshot === null) return { changes: [], changesKnown: true };
+  if (snapshot.manifest === null) return { changes: [], changesKnown: false };
+  try {
+    const now = await driver.ports.observer.snapshot(snapshot.manifest);
+    return { changes: await driver.ports.observer.changes(snapshot.manifest, now.manifest), changesKnown: true };
+  } catch {
+    // A turn must be able to end in a workspace that can't be read any more; the report says that it isn't known.
+    return { changes: [], changesKnown: false };
+  }
+}
+
+/** The last words of the model since its last call. */
+function finalMessage(driver: Driver): string {
+  const { items } = driver.window;
+  for (let index = items.length - 1; index >= 0; index -= 1) {
+    const item = items[index];
+    if (item?.kind === "assistant_message") return item.text;
+    if (item?.kind === "user_message") return "";
+  }
+  return "";
+}
+
+/** Ends the turn: its outcome follows from the state; the report says what was changed. */
+export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
+  const { turn } = driver.head;
+  if (turn === null) return [];
+  const end = (outcome: Extract<SessionEvent, { type: "turn.ended" }>["payload"]["outcome"], isWeak: boolean, report: Report): SessionEvent[] => [
+    { type: "turn.ended", payload: { turnId: turn.id, outcome, isWeak, report, error: turn.stopping?.error ?? null } },
+  ];
+  if (turn.isInterrupted || turn.stopping !== null) {
+    const outcome = turn.isInterrupted ? "interrupted" : (turn.stopping?.outcome ?? "failed");
+    const reason = turn.isInterrupted ? "the turn was interrupted" : (turn.stopping?.reason ?? "");
+    return end(outcome, false, await stoppedReport(driver, outcome, reason));
+  }
+  if (turn.judged !== null) {
+    const report = driver.registers.get("report", "") as unknown as Report;
+    if (turn.judged.verdict === "pass") return end("verified", false, report);
+    if (turn.judged.verdict === "weak") return end("unverified", true, report);
+    return end("refuted", false, report);
+  }
+  const { report } = driver.ports.verifier.judge({
+    checks: [],
+    baseline: null,
+    evidence: [],
+    ...(await changesOfTurn(driver)),
+    message: finalMessage(driver),
+  });
+  return end("unverified", false, report);
+}
+
+async function stoppedReport(driver: Driver, outcome: string, reason: string): Promise<Report> {
+  return {
+    heading: `${outcome}: ${reason}`,
+    message: finalMessage(driver),
+    criteria: [],
+    ...(await changesOfTurn(driver)),
+    subject: null,
+    reasons: reason === "" ? [] : [reason],
+  };
+}

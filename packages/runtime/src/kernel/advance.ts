@@ -1,0 +1,95 @@
+import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
+import { settledWithout } from "./settle.ts";
+import { reachedLimit } from "./limits.ts";
+import type { State, Turn } from "./state.ts";
+
+export interface AdvanceInput {
+  readonly now: number;
+  readonly newId: (prefix: string) => string;
+  /** True while an effect whose key starts so is in flight. */
+  readonly isRunning: (keyPrefix: string) => boolean;
+  /** Text input that waits for the next sampling. */
+  readonly steering: readonly UserMessage[];
+}
+
+/**
+ * What follows from the state without any effect: the next few events, empty when something outside has to happen first.
+ * Called again until it is empty.
+ */
+export function advance(state: State, input: AdvanceInput): SessionEvent[] {
+  const turn = state.head.turn;
+  const settings = state.registers.get("settings", "");
+  if (turn === null || settings === null) return [];
+  if (turn.isInterrupted || turn.stopping !== null) return unwind(turn, input);
+  const expired = expiredApprovals(state, turn, input);
+  if (expired.length > 0) return expired;
+  if (turn.step === 0 && state.head.baseline.attempt === 0 && state.registers.entries("check").length > 0) {
+    return [{ type: "baseline.started", payload: { attempt: 1 } }];
+  }
+  if (turn.open.length > 0 || turn.sampling !== null) return overTime(turn, settings.limits);
+  if (turn.saysDone && input.steering.length === 0) return conclude(state, turn, settings.limits, input);
+  return nextStep(state, turn, settings.limits, input);
+}
+
+/** Ends what never began; what is in flight is aborted by the driver and settles by itself. */
+function unwind(turn: Turn, input: AdvanceInput): SessionEvent[] {
+  const reason = turn.isInterrupted ? "The turn was interrupted before this call ran. Nothing was done." : "The turn ended before this call ran. Nothing was done.";
+  const idle = turn.open.filter((call) => call.state !== "intended");
+  const events: SessionEvent[] = idle.map((call) => settledWithout(call.id, "interrupted", reason, input.newId));
+  if (turn.sampling !== null && !input.isRunning(`sample:${turn.sampling.id}`)) {
+    events.push({ type: "sampling.abandoned", payload: { samplingId: turn.sampling.id, retracted: "", usage: null } });
+  }
+  return events;
+}
+
+function expiredApprovals(state: State, turn: Turn, { now, newId }: AdvanceInput): SessionEvent[] {
+  return turn.open.flatMap((call): SessionEvent[] => {
+    const approvalId = call.state === "waiting" ? state.registers.get("call", call.id)?.approvalId : null;
+    const register = approvalId == null ? null : state.registers.get("approval", approvalId);
+    if (register === null || register.approval.deadline === null || register.approval.deadline > now) return [];
+    return [
+      { type: "approval.expired", payload: { approvalId: register.approval.id, callId: call.id } },
+      settledWithout(call.id, "denied", `Nobody answered the approval for call ${call.id} before its deadline. It was not run.`, newId),
+    ];
+  });
+}
+
+/** Active time runs out also while an effect is in flight. */
+function overTime(turn: Turn, limits: Limits): SessionEvent[] {
+  if (turn.activeMs < limits.activeMsPerTurn) return [];
+  return stop("activeMsPerTurn", turn.activeMs, limits.activeMsPerTurn, "the limit of active time a turn; raise it with --timeout and resume");
+}
+
+function stop(limit: string, value: number, max: number, reason: string): SessionEvent[] {
+  return [
+    { type: "limit.reached", payload: { limit, value, max } },
+    { type: "turn.stopping", payload: { outcome: "exhausted", reason, error: null } },
+  ];
+}
+
+function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering }: AdvanceInput): SessionEvent[] {
+  const reached = reachedLimit(state.head, turn, limits);
+  if (reached !== null) return stop(reached.limit, reached.value, reached.max, reached.reason);
+  const events: SessionEvent[] = [];
+  if (turn.wasCut) events.push(notice(newId, "Your answer was cut at the output limit. Go on from where it stopped."));
+  if (turn.repeat.count === limits.sameCallSameResult - 1 && !turn.repeat.isTold) {
+    events.push(notice(newId, `The same call has given the same result ${turn.repeat.count} times in a row. Try another way; once more and the turn ends.`));
+  }
+  events.push(...steering.map((message): SessionEvent => ({ type: "input.taken", payload: { message } })));
+  events.push({ type: "sampling.intended", payload: { samplingId: newId("smp"), step: turn.step + 1 } });
+  return events;
+}
+
+function conclude(state: State, turn: Turn, limits: Limits, input: AdvanceInput): SessionEvent[] {
+  const hasChecks = state.registers.entries("check").some(([, check]) => check.isRequired);
+  if (!hasChecks) return [];
+  if (turn.judged !== null) {
+    const goesBack = turn.judged.verdict === "fail" && turn.judged.round < limits.checkRounds;
+    return goesBack ? nextStep(state, turn, limits, input) : [];
+  }
+  return turn.checking === null ? [{ type: "checks.started", payload: { round: turn.round, attempt: 1 } }] : [];
+}
+
+function notice(newId: (prefix: string) => string, text: string): SessionEvent {
+  return { type: "notice.added", payload: { notice: { kind: "notice", id: newId("itm"), trust: "system", text } } };
+}

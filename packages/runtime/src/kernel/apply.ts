@@ -1,0 +1,295 @@
+import type { EventPayload, Item, Json, SessionEvent } from "@holdfast/protocol";
+import { addUsage } from "@holdfast/protocol";
+import { sha256 } from "../hash.ts";
+import type { Head, OpenCall, RegisterKind, RegisterPut, Registers, Turn } from "./state.ts";
+
+export interface Applied {
+  readonly head: Head;
+  readonly puts: readonly RegisterPut[];
+}
+
+/** What an event does to the state: pure, total, and the only place where head and registers change. */
+export function apply(head: Head, registers: Registers, event: SessionEvent, at: number): Applied {
+  const before = head.turn === null ? head : { ...head, turn: { ...head.turn, ...passTime(head.turn, at) } };
+  return change(before, registers, event, at);
+}
+
+/** Time between two events of a turn counts as active unless all that was open waited for a person. */
+function passTime(turn: Turn, at: number): Pick<Turn, "activeMs" | "lastAt"> {
+  return { activeMs: turn.activeMs + (isWaiting(turn) ? 0 : Math.max(0, at - turn.lastAt)), lastAt: at };
+}
+
+/** True while nothing but approvals is open. */
+export function isWaiting(turn: Turn): boolean {
+  return turn.open.length > 0 && turn.open.every((call) => call.state === "waiting") && !turn.isInterrupted && turn.stopping === null;
+}
+
+function change(head: Head, registers: Registers, event: SessionEvent, at: number): Applied {
+  switch (event.type) {
+    case "session.created": {
+      const { roots, cwd, title, settings, behaviour } = event.payload;
+      return { head: { ...head, behaviour }, puts: [put("session", "", { roots, cwd, title }), put("settings", "", settings)] };
+    }
+    case "session.changed":
+      return { head, puts: [put("settings", "", event.payload.settings)] };
+    case "world.observed":
+      return {
+        head,
+        puts: event.payload.sections.flatMap((section) => [
+          ...(registers.get("world", section.id) === null && head.turns === 0 ? [put("world", section.id, section)] : []),
+          put("worldNow", section.id, section),
+        ]),
+      };
+    case "checks.accepted":
+      return {
+        head: { ...head, baseline: { ...head.baseline, isRecorded: false } },
+        puts: event.payload.checks.map((check) => put("check", check.id, check)),
+      };
+    case "turn.started":
+      return {
+        head: { ...grow(head, [event.payload.message]), turn: newTurn(event.payload.turnId, at), turns: head.turns + 1 },
+        puts: [...drop(registers, "snapshot"), ...drop(registers, "denied"), ...drop(registers, "evidence")],
+      };
+    case "input.taken":
+      return { head: turn(grow(head, [event.payload.message]), { saysDone: false, wasCut: false }), puts: [] };
+    case "notice.added":
+      return { head: turn(grow(head, [event.payload.notice]), (t) => ({ repeat: { ...t.repeat, isTold: true } })), puts: [] };
+    case "sampling.intended":
+      return {
+        head: turn(head, {
+          step: event.payload.step,
+          sampling: { id: event.payload.samplingId, attempt: 1, retryAt: null, firstFailureAt: null },
+          saysDone: false,
+          wasCut: false,
+          checking: null,
+          judged: null,
+        }),
+        puts: [],
+      };
+    case "sampling.failed":
+      return { head: samplingFailed(head, event.payload, at), puts: [] };
+    case "sampling.settled":
+      return { head: samplingSettled(head, event.payload), puts: [] };
+    case "sampling.abandoned":
+      return { head: turn(spend(head, event.payload.usage, null), { sampling: null }), puts: [] };
+    case "call.decided":
+      return callDecided(head, event.payload);
+    case "approval.requested": {
+      const { approval } = event.payload;
+      return {
+        head: openCall(head, approval.callId, { state: "waiting" }),
+        puts: [put("approval", approval.id, { approval, status: "open" }), ...amendCall(registers, approval.callId, { approvalId: approval.id })],
+      };
+    }
+    case "approval.answered": {
+      const { approvalId, callId, answer } = event.payload;
+      return {
+        head: answer === "allow" ? openCall(head, callId, { state: "ready" }) : head,
+        puts: closeApproval(registers, approvalId, answer === "allow" ? "allowed" : "denied"),
+      };
+    }
+    case "approval.expired":
+      return { head, puts: closeApproval(registers, event.payload.approvalId, "expired") };
+    case "call.intended": {
+      const { callId, attempt, replay, key, prepared, scope } = event.payload;
+      const call = registers.get("call", callId);
+      return {
+        head: turn(openCall(head, callId, { state: "intended", attempt }), (t) => ({
+          isEffectful: t.isEffectful || call?.plan.changesWorkspace === true,
+        })),
+        puts: amendCall(registers, callId, { intent: { replay, key, prepared }, scope }),
+      };
+    }
+    case "call.recovered":
+      return { head: openCall(head, event.payload.callId, { attempt: event.payload.attempt }), puts: [] };
+    case "call.settled":
+      return callSettled(head, registers, event.payload);
+    case "task.ended":
+      return { head, puts: [put("task", event.payload.taskId, null)] };
+    case "baseline.started":
+      return { head: { ...head, baseline: { attempt: event.payload.attempt, isRecorded: false } }, puts: [] };
+    case "baseline.recorded": {
+      const { subject, manifest } = event.payload;
+      const isFirstLook = head.turn !== null && !head.turn.isEffectful;
+      return {
+        head: turn({ ...head, baseline: { ...head.baseline, isRecorded: true } }, isFirstLook ? { hasSnapshot: true } : {}),
+        puts: [put("baseline", "", event.payload), ...(isFirstLook ? [put("snapshot", "", { subject, manifest })] : [])],
+      };
+    }
+    case "snapshot.recorded":
+      return {
+        head: turn(head, { hasSnapshot: true }),
+        puts: [put("snapshot", "", { subject: event.payload.subject, manifest: event.payload.manifest })],
+      };
+    case "checks.started": {
+      const { round, attempt } = event.payload;
+      return { head: turn(head, { checking: { round, attempt, done: [] } }), puts: drop(registers, "evidence") };
+    }
+    case "check.completed": {
+      const { evidence } = event.payload;
+      return {
+        head: turn(head, (t) => ({ checking: t.checking && { ...t.checking, done: [...t.checking.done, evidence.checkId] } })),
+        puts: [put("evidence", evidence.checkId, evidence)],
+      };
+    }
+    case "round.judged":
+      return {
+        head: turn(head, { round: event.payload.round + 1, judged: { round: event.payload.round, verdict: event.payload.verdict } }),
+        puts: [put("report", "", event.payload.report)],
+      };
+    case "interrupt.received":
+      return { head: turn(head, { isInterrupted: true }), puts: [] };
+    case "driver.attached":
+      return { head: turn(head, (t) => ({ activeMs: t.activeMs, lastAt: at })), puts: [] };
+    case "turn.stopping":
+      return { head: turn(head, { stopping: event.payload }), puts: [] };
+    case "turn.ended":
+      return { head: { ...head, turn: null }, puts: [put("report", "", null)] };
+    case "limit.reached":
+    case "tip.signed":
+    case "edits.undone":
+      return { head, puts: [] };
+  }
+}
+
+function newTurn(id: string, at: number): Turn {
+  return {
+    id,
+    startedAt: at,
+    step: 0,
+    calls: 0,
+    activeMs: 0,
+    lastAt: at,
+    sampling: null,
+    open: [],
+    saysDone: false,
+    wasCut: false,
+    round: 0,
+    checking: null,
+    judged: null,
+    isInterrupted: false,
+    stopping: null,
+    isEffectful: false,
+    hasSnapshot: false,
+    repeat: { digest: "", count: 0, isTold: false },
+  };
+}
+
+function turn(head: Head, patch: Partial<Turn> | ((turn: Turn) => Partial<Turn>)): Head {
+  if (head.turn === null) return head;
+  return { ...head, turn: { ...head.turn, ...(typeof patch === "function" ? patch(head.turn) : patch) } };
+}
+
+function openCall(head: Head, id: string, patch: Partial<OpenCall>): Head {
+  return turn(head, (t) => ({ open: t.open.map((call) => (call.id === id ? { ...call, ...patch } : call)) }));
+}
+
+function put<K extends RegisterKind>(kind: K, key: string, value: unknown): RegisterPut {
+  return { kind, key, value: value as Json | null };
+}
+
+function drop(registers: Registers, kind: RegisterKind): RegisterPut[] {
+  return registers.entries(kind).map(([key]) => put(kind, key, null));
+}
+
+function amendCall(registers: Registers, callId: string, patch: object): RegisterPut[] {
+  const call = registers.get("call", callId);
+  return call === null ? [] : [put("call", callId, { ...call, ...patch })];
+}
+
+function closeApproval(registers: Registers, id: string, status: string): RegisterPut[] {
+  const register = registers.get("approval", id);
+  return register === null ? [] : [put("approval", id, { ...register, status })];
+}
+
+/** Characters that an item adds to a request: an estimate, good to a few percent of its JSON. */
+export function itemChars(item: Item): number {
+  switch (item.kind) {
+    case "user_message":
+      return item.parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 4_000), 60);
+    case "assistant_message":
+    case "notice":
+      return item.text.length + 60;
+    case "reasoning":
+      return item.text.length + (item.opaque === undefined ? 0 : JSON.stringify(item.opaque.payload).length) + 60;
+    case "tool_call":
+      return item.name.length + item.input.length + 120;
+    case "tool_result":
+      return item.text.length + 100 + 4_000 * (item.images?.length ?? 0);
+  }
+}
+
+function grow(head: Head, items: readonly Item[]): Head {
+  return { ...head, windowChars: items.reduce((sum, item) => sum + itemChars(item), head.windowChars) };
+}
+
+function spend(head: Head, usage: EventPayload<"sampling.settled">["usage"] | null, cost: number | null): Head {
+  return {
+    ...head,
+    usage: usage === null ? head.usage : addUsage(head.usage, usage),
+    cost: cost === null ? head.cost : (head.cost ?? 0) + cost,
+  };
+}
+
+function samplingFailed(head: Head, payload: EventPayload<"sampling.failed">, at: number): Head {
+  return turn(spend(head, payload.usage, null), (t) => ({
+    sampling:
+      payload.retryAt === null || t.sampling === null
+        ? null
+        : { ...t.sampling, attempt: payload.attempt + 1, retryAt: payload.retryAt, firstFailureAt: t.sampling.firstFailureAt ?? at },
+  }));
+}
+
+function samplingSettled(head: Head, payload: EventPayload<"sampling.settled">): Head {
+  const calls = payload.items.filter((item) => item.kind === "tool_call");
+  return turn(grow(spend(head, payload.usage, payload.cost), payload.items), (t) => ({
+    sampling: null,
+    calls: t.calls + calls.length,
+    open: calls.map((call) => ({ id: call.callId, name: call.name, state: "ready", attempt: 0 })),
+    saysDone: calls.length === 0 && payload.finish !== "length",
+    wasCut: calls.length === 0 && payload.finish === "length",
+  }));
+}
+
+function callDecided(head: Head, payload: EventPayload<"call.decided">): Applied {
+  const { callId, plan, inputDigest, rule, reason, scope } = payload;
+  const name = head.turn?.open.find((call) => call.id === callId)?.name ?? "";
+  return { head, puts: [put("call", callId, { name, plan, inputDigest, rule, reason, scope, approvalId: null, intent: null })] };
+}
+
+function callSettled(head: Head, registers: Registers, payload: EventPayload<"call.settled">): Applied {
+  const { callId, outcome, result } = payload;
+  const call = registers.get("call", callId);
+  const name = head.turn?.open.find((entry) => entry.id === callId)?.name ?? "";
+  const doubt = call === null ? null : `${call.name}:${call.inputDigest}`;
+  const digest = call === null ? "" : sha256(`${doubt}\n${outcome.status}\n${outcome.text}`);
+  return {
+    head: turn(grow(head, [result]), (t) => ({
+      open: t.open.filter((entry) => entry.id !== callId),
+      repeat:
+        digest === ""
+          ? t.repeat
+          : t.repeat.digest === digest
+            ? { ...t.repeat, count: t.repeat.count + 1 }
+            : { digest, count: 1, isTold: false },
+      stopping: outcome.gaveUp === undefined ? t.stopping : gaveUp(registers, outcome.gaveUp),
+    })),
+    puts: [
+      put("call", callId, null),
+      ...(outcome.status === "denied" ? [put("denied", callId, { name })] : []),
+      ...(outcome.status === "in_doubt" && doubt !== null ? [put("doubt", doubt, { callId })] : []),
+      ...(outcome.seen ?? []).map(({ path, digest: seen }) => put("seen", path, { digest: seen })),
+      ...(outcome.task === undefined ? [] : [put("task", outcome.task.id, outcome.task)]),
+      ...(outcome.endedTask === undefined ? [] : [put("task", outcome.endedTask, null)]),
+      ...(call?.approvalId && registers.get("approval", call.approvalId)?.status === "open"
+        ? closeApproval(registers, call.approvalId, "expired")
+        : []),
+    ],
+  };
+}
+
+/** VERIFIED.md: giving up because of a refused call is `blocked`; any other giving up is `failed`. */
+function gaveUp(registers: Registers, { reason, blockedBy }: { reason: string; blockedBy: string | null }): Turn["stopping"] {
+  const isBlocked = blockedBy !== null && registers.get("denied", blockedBy) !== null;
+  return { outcome: isBlocked ? "blocked" : "failed", reason, error: null };
+}

@@ -1,0 +1,88 @@
+import { intendable, wantsSnapshot } from "./conflicts.ts";
+import type { State, Turn } from "./state.ts";
+
+/** Something that leaves the process. `key` names it uniquely: the same key never runs twice at once. */
+export type Effect =
+  | { readonly type: "sample"; readonly key: string; readonly samplingId: string; readonly attempt: number }
+  | { readonly type: "call"; readonly key: string; readonly callId: string; readonly attempt: number }
+  | { readonly type: "baseline"; readonly key: string; readonly attempt: number }
+  | { readonly type: "snapshot"; readonly key: string }
+  | { readonly type: "check"; readonly key: string; readonly checkId: string; readonly round: number; readonly attempt: number }
+  | { readonly type: "judge"; readonly key: string; readonly round: number }
+  | { readonly type: "end"; readonly key: string };
+
+export interface Plan {
+  readonly effects: readonly Effect[];
+  /** The next moment at which time alone changes the plan, ms. */
+  readonly wakeAt: number | null;
+  /** True where nothing goes on before someone outside acts. */
+  readonly isWaiting: boolean;
+}
+
+const nothing: Plan = { effects: [], wakeAt: null, isWaiting: false };
+
+/** Which effects should be in flight, and what is waited for. Pure. */
+export function decide(state: State, now: number): Plan {
+  const turn = state.head.turn;
+  if (turn === null) return nothing;
+  if (turn.isInterrupted || turn.stopping !== null) {
+    return turn.open.length === 0 && turn.sampling === null ? { ...nothing, effects: [end(turn)] } : nothing;
+  }
+  const effects = wanted(state, turn, now);
+  const deadlines = turn.open.flatMap((call) => deadlineOf(state, call.id));
+  const limits = state.registers.get("settings", "")?.limits;
+  const times = [
+    ...(effects.length === 0 || limits === undefined ? [] : [turn.lastAt + limits.activeMsPerTurn - turn.activeMs]),
+    ...(turn.sampling?.retryAt != null && turn.sampling.retryAt > now ? [turn.sampling.retryAt] : []),
+    ...deadlines,
+  ];
+  return {
+    effects,
+    wakeAt: times.length === 0 ? null : Math.min(...times),
+    isWaiting: effects.length === 0 && turn.sampling === null && turn.open.some((call) => call.state === "waiting") && intendable(state).length === 0,
+  };
+}
+
+function end(turn: Turn): Effect {
+  return { type: "end", key: `end:${turn.id}` };
+}
+
+function wanted(state: State, turn: Turn, now: number): Effect[] {
+  const { head, registers } = state;
+  const effects: Effect[] = [];
+  const checks = registers.entries("check").filter(([, check]) => check.isRequired);
+  if (checks.length > 0 && !head.baseline.isRecorded && head.baseline.attempt > 0) {
+    effects.push({ type: "baseline", key: `baseline:${head.baseline.attempt}`, attempt: head.baseline.attempt });
+  }
+  if (wantsSnapshot(state, turn) && (checks.length === 0 || head.baseline.isRecorded)) effects.push({ type: "snapshot", key: `snapshot:${turn.id}` });
+  const { sampling } = turn;
+  if (sampling !== null && (sampling.retryAt === null || sampling.retryAt <= now)) {
+    effects.push({ type: "sample", key: `sample:${sampling.id}:${sampling.attempt}`, samplingId: sampling.id, attempt: sampling.attempt });
+  }
+  for (const call of turn.open) {
+    if (call.state === "intended") effects.push({ type: "call", key: `call:${call.id}:${call.attempt}`, callId: call.id, attempt: call.attempt });
+  }
+  if (turn.saysDone && sampling === null && turn.open.length === 0) effects.push(...conclusion(state, turn, checks.map(([id]) => id)));
+  return effects;
+}
+
+/** After the model said it is done: the checks one by one, the judgement of the round, the end. */
+function conclusion({ head, registers }: State, turn: Turn, checks: readonly string[]): Effect[] {
+  if (checks.length === 0) return [end(turn)];
+  if (turn.judged !== null) {
+    const rounds = registers.get("settings", "")?.limits.checkRounds ?? 0;
+    return turn.judged.verdict === "fail" && turn.judged.round < rounds ? [] : [end(turn)];
+  }
+  if (turn.checking === null || !head.baseline.isRecorded) return [];
+  const { round, attempt, done } = turn.checking;
+  const next = checks.find((id) => !done.includes(id));
+  return next === undefined
+    ? [{ type: "judge", key: `judge:${turn.id}:${round}`, round }]
+    : [{ type: "check", key: `check:${turn.id}:${round}:${attempt}:${next}`, checkId: next, round, attempt }];
+}
+
+function deadlineOf({ registers }: State, callId: string): number[] {
+  const approvalId = registers.get("call", callId)?.approvalId;
+  const register = approvalId == null ? null : registers.get("approval", approvalId);
+  return register?.status === "open" && register.approval.deadline !== null ? [register.approval.deadline] : [];
+}

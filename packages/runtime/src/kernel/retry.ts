@@ -1,0 +1,28 @@
+import type { ModelError } from "@holdfast/protocol";
+
+/** How long a sampling is tried again before the turn gives up, counted from its first failure. */
+export const retryForMs = 10 * 60 * 1000;
+const longestPauseMs = 30_000;
+
+/**
+ * When to sample again after a failure, ms; null where trying again can't help or the time is up. The first retry comes
+ * within 0.3 s, later ones double with jitter; a time the provider named is kept exactly.
+ */
+export function retryDelay(error: ModelError, attempt: number, sinceFirstFailureMs: number, random: number): number | null {
+  switch (error.class) {
+    case "rate_limited":
+    case "overloaded":
+    case "network":
+    case "cut": {
+      const own = attempt === 1 ? 150 + 150 * random : Math.min(longestPauseMs, 250 * 2 ** attempt) * (0.75 + 0.5 * random);
+      const delay = Math.round(error.retryAfterMs ?? own);
+      return sinceFirstFailureMs + delay > retryForMs ? null : delay;
+    }
+    case "auth":
+    case "invalid_request":
+    case "context_overflow":
+    case "refused":
+    case "script":
+      return null;
+  }
+}

@@ -1,0 +1,23 @@
+import type { CallOutcome, CallStatus, Judgement, SessionEvent } from "@holdfast/protocol";
+
+/** The settlement of a call: what the tool brought back, as the model will read it. */
+export function settled(callId: string, outcome: CallOutcome, judgement: Judgement | null, newId: (prefix: string) => string): SessionEvent {
+  const { status, text, trust, output, images } = outcome;
+  const told = judgement?.verdict === "unmet" ? `${text}\nExpected ${judgement.expected}; observed ${judgement.observed}.` : text;
+  const result = {
+    kind: "tool_result" as const,
+    id: newId("itm"),
+    callId,
+    status,
+    text: told,
+    trust,
+    ...(images === undefined ? {} : { images }),
+    ...(output === undefined ? {} : { output }),
+  };
+  return { type: "call.settled", payload: { callId, outcome, result, judgement } };
+}
+
+/** The settlement of a call that no tool carried out. */
+export function settledWithout(callId: string, status: CallStatus, text: string, newId: (prefix: string) => string): SessionEvent {
+  return settled(callId, { status, text, trust: "system" }, null, newId);
+}

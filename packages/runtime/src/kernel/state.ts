@@ -1,0 +1,158 @@
+import type { Approval, CallPlan, CheckDefinition, Evidence, Json, ReplayClass, Root, RuleRef, Scope, Settings, Task, Usage, WorldSection } from "@holdfast/protocol";
+import { noUsage } from "@holdfast/protocol";
+
+/** A call of the latest sampling that has no settlement yet. */
+export interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  /** `waiting` for an approval; `ready` to run once nothing it conflicts with is open before it; `intended`: its intent is durable. */
+  readonly state: "waiting" | "ready" | "intended";
+  readonly attempt: number;
+}
+
+export interface Sampling {
+  readonly id: string;
+  readonly attempt: number;
+  /** Set after a failure: when the next attempt starts. */
+  readonly retryAt: number | null;
+  readonly firstFailureAt: number | null;
+}
+
+export interface Stopping {
+  readonly outcome: "failed" | "blocked" | "interrupted" | "exhausted";
+  readonly reason: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface Turn {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly step: number;
+  readonly calls: number;
+  readonly activeMs: number;
+  /** When the last event came: what lies between two events of a turn that isn't waiting was active time. */
+  readonly lastAt: number;
+  readonly sampling: Sampling | null;
+  readonly open: readonly OpenCall[];
+  /** True once the model answered without a call: it says it is done. */
+  readonly saysDone: boolean;
+  /** True once the answer was cut at the model's output limit. */
+  readonly wasCut: boolean;
+  readonly round: number;
+  readonly checking: { readonly round: number; readonly attempt: number; readonly done: readonly string[] } | null;
+  readonly judged: { readonly round: number; readonly verdict: "pass" | "weak" | "fail" } | null;
+  readonly isInterrupted: boolean;
+  readonly stopping: Stopping | null;
+  /** True once an effect that can change the workspace was intended: then its end is compared with its start. */
+  readonly isEffectful: boolean;
+  readonly hasSnapshot: boolean;
+  readonly repeat: { readonly digest: string; readonly count: number; readonly isTold: boolean };
+}
+
+/** A session's control state: small, overwritten at each commit. */
+export interface Head {
+  readonly version: 1;
+  readonly seq: number;
+  readonly hash: string;
+  readonly behaviour: number;
+  readonly windowStart: number;
+  /** Characters of all items in the window: the estimate of a request's size. */
+  readonly windowChars: number;
+  readonly usage: Usage;
+  readonly cost: number | null;
+  readonly baseline: { readonly attempt: number; readonly isRecorded: boolean };
+  readonly turn: Turn | null;
+  readonly turns: number;
+}
+
+/** The largest head a commit accepts, in UTF-16 units of its JSON text. */
+export const headBound = 32_000;
+
+export const emptyHead: Head = {
+  version: 1,
+  seq: 0,
+  hash: "",
+  behaviour: 1,
+  windowStart: 1,
+  windowChars: 0,
+  usage: noUsage,
+  cost: null,
+  baseline: { attempt: 0, isRecorded: false },
+  turn: null,
+  turns: 0,
+};
+
+/** What is known of an open call beyond its place in the head. Deleted when it is settled. */
+export interface CallRegister {
+  readonly name: string;
+  readonly plan: CallPlan;
+  readonly inputDigest: string;
+  readonly rule: RuleRef;
+  readonly reason: string;
+  readonly scope: Scope;
+  readonly approvalId: string | null;
+  readonly intent: { readonly replay: ReplayClass; readonly key: string; readonly prepared: Json } | null;
+}
+
+/** The values of each kind of register. Singletons have the key "". */
+export interface RegisterKinds {
+  readonly session: { readonly roots: readonly Root[]; readonly cwd: string | null; readonly title: string };
+  readonly settings: Settings;
+  /** Sections as the first request shows them, and as they were seen last. */
+  readonly world: WorldSection;
+  readonly worldNow: WorldSection;
+  readonly check: CheckDefinition;
+  readonly call: CallRegister;
+  readonly approval: { readonly approval: Approval; readonly status: "open" | "allowed" | "denied" | "expired" };
+  /** Calls in doubt, by digest of tool and input. */
+  readonly doubt: { readonly callId: string };
+  /** Calls that were refused in the open turn. */
+  readonly denied: { readonly name: string };
+  /** Content digest of a file as the model saw it last, by real path. */
+  readonly seen: { readonly digest: string };
+  readonly task: Task;
+  readonly baseline: { readonly subject: string; readonly manifest: string | null; readonly evidence: readonly Evidence[]; readonly inputs: Json };
+  /** Evidence of the open round, by check. */
+  readonly evidence: Evidence;
+  /** The workspace when the open turn's first effect began. */
+  readonly snapshot: { readonly subject: string; readonly manifest: string | null };
+  readonly report: Json;
+}
+export type RegisterKind = keyof RegisterKinds;
+export interface RegisterPut {
+  readonly kind: RegisterKind;
+  readonly key: string;
+  readonly value: Json | null;
+}
+
+/** Reads registers. Values are plain data and never changed in place. */
+export interface Registers {
+  get<K extends RegisterKind>(kind: K, key: string): RegisterKinds[K] | null;
+  entries<K extends RegisterKind>(kind: K): readonly (readonly [string, RegisterKinds[K]])[];
+}
+
+export interface State {
+  readonly head: Head;
+  readonly registers: Registers;
+}
+
+export interface MutableRegisters extends Registers {
+  put(puts: readonly RegisterPut[]): void;
+}
+
+/** Registers in memory. A driver changes them only through what `apply` returns. */
+export function createRegisters(): MutableRegisters {
+  const rows = new Map<string, Map<string, Json>>();
+  return {
+    get: <K extends RegisterKind>(kind: K, key: string) => (rows.get(kind)?.get(key) ?? null) as unknown as RegisterKinds[K] | null,
+    entries: <K extends RegisterKind>(kind: K) => [...(rows.get(kind) ?? [])] as unknown as (readonly [string, RegisterKinds[K]])[],
+    put(puts) {
+      for (const { kind, key, value } of puts) {
+        const keys = rows.get(kind) ?? new Map<string, Json>();
+        rows.set(kind, keys);
+        if (value === null) keys.delete(key);
+        else keys.set(key, value);
+      }
+    },
+  };
+}

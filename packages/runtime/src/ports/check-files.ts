@@ -1,0 +1,58 @@
+/** A file by the root of the workspace it lies in, and its path below that root with `/`. */
+export interface Place {
+  readonly root: string;
+  readonly path: string;
+}
+
+/** One file in scope, as a manifest lists it. A name's bytes that are no UTF-8 stand as lone surrogates U+DC80…U+DCFF. */
+export interface ManifestEntry extends Place {
+  readonly kind: "file" | "executable" | "link" | "submodule" | "other";
+  /** Hex SHA-256 of the content; of the target's text for a link. */
+  readonly digest: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** An ignored file, or a folder in which everything is ignored. */
+export interface IgnoredEntry extends Place {
+  readonly isFolder: boolean;
+}
+
+/** How a scratch copy differs from the workspace: this file has this content, or (null) is not there. */
+export interface ScratchChange extends Place {
+  readonly content: Uint8Array | null;
+  readonly kind: ManifestEntry["kind"];
+}
+
+export interface ScratchCopy {
+  /** Where each root lies in the copy, by root id. */
+  readonly roots: Readonly<Record<string, string>>;
+  /** Shows the copy at the workspace's own paths, dependency folders read-only. For `Confinement.binds`. */
+  readonly binds: readonly { readonly from: string; readonly to: string; readonly writable: boolean }[];
+  remove(): Promise<void>;
+}
+
+/** What checks need to know of the files they are judged by, beyond `Observer`. It never writes into the workspace. */
+export interface CheckFiles {
+  list(manifest: string): Promise<readonly ManifestEntry[]>;
+  /** The content that `manifest` lists; null where it was not kept and is gone. */
+  content(manifest: string, place: Place): Promise<Uint8Array | null>;
+  /** A manifest equal to this one for which the named files' content is kept, whatever becomes of them. */
+  keep(manifest: string, places: readonly Place[]): Promise<string>;
+  /** What is ignored now, folders as one entry. */
+  ignored(): Promise<readonly IgnoredEntry[]>;
+  /**
+   * A signature for each place that exists, from size, mtime, ctime and inode of everything below it (caches of the
+   * tools left out). An empty `root` takes `path` as absolute. The cost is bounded; a place too large to be walked whole is signed in part.
+   */
+  sign(places: readonly Place[]): Promise<ReadonlyMap<string, string>>;
+  /**
+   * A copy of the files in `manifest` outside the workspace, with `changes`. Dependency folders are bound, or linked
+   * where `linksDependencies`; other ignored files are copied while they are few and small, except those in `without`.
+   */
+  scratch(
+    manifest: string,
+    changes: readonly ScratchChange[],
+    options: { readonly linksDependencies: boolean; readonly without: readonly Place[] },
+  ): Promise<ScratchCopy>;
+}

@@ -1,0 +1,83 @@
+import type { CheckDefinition, SessionEvent, Settings } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol";
+import type { Driver } from "../drive/driver.ts";
+import { flush, stage } from "../drive/driver.ts";
+import { openDriver } from "../drive/open.ts";
+import { createRegisters, emptyHead } from "../kernel/state.ts";
+import { createWindow } from "../kernel/window.ts";
+import type { NewSession, Ports } from "../ports/index.ts";
+
+/** Makes a session: its first commit. Returns its id. */
+export async function createSession(ports: Ports, init: NewSession): Promise<string> {
+  const session = ports.ids.next("ses");
+  const driver: Driver = {
+    ports,
+    session,
+    options: { waiting: "return" },
+    head: emptyHead,
+    registers: createRegisters(),
+    window: createWindow(),
+    staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
+    attachable: new Set(),
+    created: { workspace: init.roots[0]?.path ?? null, title: init.title },
+  };
+  const { roots, cwd, settings, title, checks } = init;
+  stage(driver, [
+    { type: "session.created", payload: { behaviour: ports.director.behaviour, roots: [...roots], cwd, settings, title } },
+    ...(checks.length === 0 ? [] : [{ type: "checks.accepted", payload: { checks: [...checks] } } as const]),
+  ]);
+  await flush(driver);
+  return session;
+}
+
+/** Changes settings of a session that nobody drives. The model changes only between turns. */
+export async function changeSettings(ports: Ports, session: string, patch: Partial<Settings>): Promise<void> {
+  await amend(ports, session, (driver) => {
+    const settings = driver.registers.get("settings", "");
+    if (settings === null) throw new HoldfastError("session_corrupt", `session ${session} has no settings`);
+    if (patch.model !== undefined && patch.model !== settings.model && driver.head.turn !== null) {
+      throw new HoldfastError("usage", `session ${session} has an open turn; the model can change once it has ended`);
+    }
+    const isChange = Object.entries(patch).some(([key, value]) => JSON.stringify(settings[key as keyof Settings]) !== JSON.stringify(value));
+    return isChange ? [{ type: "session.changed", payload: { settings: { ...settings, ...patch } } }] : [];
+  });
+}
+
+/** Adds checks. Those accepted before stay; the same check again changes nothing. */
+export async function acceptChecks(ports: Ports, session: string, checks: readonly CheckDefinition[]): Promise<void> {
+  await amend(ports, session, (driver) => {
+    const added = checks.filter((check) => driver.registers.get("check", check.id) === null);
+    return added.length === 0 ? [] : [{ type: "checks.accepted", payload: { checks: added } }];
+  });
+}
+
+/** Records that edits were taken back by a person. */
+export async function recordUndo(ports: Ports, session: string, callIds: readonly string[]): Promise<void> {
+  await amend(ports, session, () => [{ type: "edits.undone", payload: { callIds: [...callIds] } }]);
+}
+
+async function amend(ports: Ports, session: string, change: (driver: Driver) => SessionEvent[]): Promise<void> {
+  const lockName = `session:${session}`;
+  const { owner } = ports.processes;
+  const lock = await ports.log.lock(lockName, owner, (other) => ports.processes.isAlive(other));
+  if (!lock.held) {
+    throw new HoldfastError("session_busy", `session ${session} is driven by ${lock.holder.label} (pid ${lock.holder.pid})`, {
+      hint: "wait for it, or end that process",
+    });
+  }
+  try {
+    const driver = await openDriver(ports, session, { waiting: "return" });
+    stage(driver, change(driver));
+    await flush(driver);
+  } finally {
+    await ports.log.unlock(lockName, owner);
+  }
+}
+
+/** Ends what the session left running in the background. The session itself can be resumed. */
+export async function closeSession(ports: Ports, session: string): Promise<void> {
+  await ports.processes.endSession(session, { forget: false });
+  await amend(ports, session, (driver) =>
+    driver.registers.entries("task").map(([taskId]) => ({ type: "task.ended", payload: { taskId, exitCode: null, signal: null, why: "ended" } })),
+  );
+}

@@ -1,0 +1,105 @@
+import type { Approval, CheckDefinition, Item, Outcome, Report, Root, Settings, Usage } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol";
+import { readEvent } from "../drive/open.ts";
+import type { Head, RegisterKind } from "../kernel/state.ts";
+import { createRegisters } from "../kernel/state.ts";
+import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
+
+export interface TurnView {
+  readonly turnId: string;
+  readonly startedAt: number;
+  readonly goal: string;
+  /** Null while it is open. */
+  readonly outcome: Outcome | null;
+  readonly report: Report | null;
+}
+
+/** A session as a client shows it. */
+export interface SessionView {
+  readonly row: SessionRow;
+  readonly settings: Settings;
+  readonly roots: readonly Root[];
+  readonly cwd: string | null;
+  readonly checks: readonly CheckDefinition[];
+  readonly openApprovals: readonly Approval[];
+  readonly turns: readonly TurnView[];
+  readonly items: readonly Item[];
+  readonly events: readonly RecordedEvent[];
+  readonly usage: Usage;
+  readonly cost: number | null;
+  readonly inDoubt: readonly { readonly callId: string; readonly tool: string; readonly text: string }[];
+}
+
+/** Reads a session without taking it over. Works while another process drives it. */
+export async function readSession({ log }: { readonly log: Log }, session: string): Promise<SessionView> {
+  const stored = await log.load(session);
+  if (stored === null) {
+    throw new HoldfastError("session_not_found", `there is no session ${session}`, { hint: "holdfast sessions list shows those there are" });
+  }
+  const head = JSON.parse(stored.head) as Head;
+  const registers = createRegisters();
+  registers.put(stored.registers.map(({ kind, key, value }) => ({ kind: kind as RegisterKind, key, value: value === null ? null : JSON.parse(value) })));
+  const settings = registers.get("settings", "");
+  const about = registers.get("session", "");
+  if (settings === null || about === null) throw new HoldfastError("session_corrupt", `session ${session} has no settings`);
+  const events = (await log.read(session, 1)).flatMap((event): RecordedEvent[] => {
+    const parsed = readEvent(event);
+    return parsed === null ? [] : [{ ...parsed, seq: event.seq, at: event.at }];
+  });
+  return {
+    row: stored.row,
+    settings,
+    roots: about.roots,
+    cwd: about.cwd,
+    checks: registers.entries("check").map(([, check]) => check),
+    openApprovals: registers.entries("approval").flatMap(([, { approval, status }]) => (status === "open" ? [approval] : [])),
+    turns: turnsOf(events),
+    items: events.flatMap(itemsOf),
+    events,
+    usage: head.usage,
+    cost: head.cost,
+    inDoubt: events.flatMap((event) =>
+      event.type === "call.settled" && event.payload.outcome.status === "in_doubt"
+        ? [{ callId: event.payload.callId, tool: toolOf(events, event.payload.callId), text: event.payload.outcome.text }]
+        : [],
+    ),
+  };
+}
+
+function turnsOf(events: readonly RecordedEvent[]): TurnView[] {
+  const turns: TurnView[] = [];
+  for (const event of events) {
+    if (event.type === "turn.started") {
+      const goal = event.payload.message.parts.map((part) => (part.type === "text" ? part.text : "[image]")).join(" ");
+      turns.push({ turnId: event.payload.turnId, startedAt: event.at, goal, outcome: null, report: null });
+    } else if (event.type === "turn.ended") {
+      const open = turns.pop();
+      if (open !== undefined) turns.push({ ...open, outcome: event.payload.outcome, report: event.payload.report });
+    }
+  }
+  return turns;
+}
+
+function itemsOf(event: RecordedEvent): Item[] {
+  switch (event.type) {
+    case "turn.started":
+    case "input.taken":
+      return [event.payload.message];
+    case "notice.added":
+      return [event.payload.notice];
+    case "sampling.settled":
+      return [...event.payload.items];
+    case "call.settled":
+      return [event.payload.result];
+    default:
+      return [];
+  }
+}
+
+function toolOf(events: readonly RecordedEvent[], callId: string): string {
+  for (const event of events) {
+    if (event.type !== "sampling.settled") continue;
+    for (const item of event.payload.items) if (item.kind === "tool_call" && item.callId === callId) return item.name;
+  }
+  return "";
+}
