@@ -21,10 +21,9 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   bench: [...core, "node", "browser", "holdfast"],
 };
 
-/** Web-standard APIs only. Of the stores, all but the one on Node's SQLite. */
-const webOnly = (file: string): boolean =>
-  /^packages\/(protocol|runtime|policy|checks|harness|models|tools|browser)\/src\//.test(file) ||
-  (file.startsWith("packages/stores/src/") && !file.includes("sqlite"));
+/** Packages of Web-standard APIs only, and the entries of the stores that are too, with all they import. */
+const webPackages = /^packages\/(protocol|runtime|policy|checks|harness|models|tools|browser)\/src\//;
+const webStores = /^packages\/stores\/src\/(index|memory|indexeddb)\.ts$/;
 
 interface Manifest {
   readonly name: string;
@@ -76,9 +75,18 @@ export function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[
   return cycles;
 }
 
+/** The files given, and all that they lead to. */
+function reachable(graph: ReadonlyMap<string, readonly string[]>, from: readonly string[]): Set<string> {
+  const found = new Set(from);
+  for (const file of found) for (const next of graph.get(file) ?? []) found.add(next);
+  return found;
+}
+
+/** What is wrong with the packages below `root`, a sentence each. */
 export function faultsIn(root: string): string[] {
   const faults: string[] = [];
   const graph = new Map<string, string[]>();
+  const builtins: { readonly file: string; readonly specifier: string }[] = [];
   for (const folder of readdirSync(join(root, "packages")).toSorted()) {
     const allowed = arrows[folder];
     if (!allowed) faults.push(`packages/${folder}: not in the diagram; add its arrows to scripts/check-arrows.ts and docs/architecture.md`);
@@ -105,7 +113,7 @@ export function faultsIn(root: string): string[] {
         const isBuiltin = specifier.startsWith("node:") || builtinModules.includes(name);
         if (!isSource) continue;
         if (isBuiltin) {
-          if (webOnly(file)) faults.push(`${file}: imports ${specifier}, but this package must run in a browser`);
+          builtins.push({ file, specifier });
           continue;
         }
         const target = short(name);
@@ -115,6 +123,13 @@ export function faultsIn(root: string): string[] {
       }
       graph.set(file, edges);
     }
+  }
+  const web = reachable(
+    graph,
+    [...graph.keys()].filter((file) => webPackages.test(file) || webStores.test(file)),
+  );
+  for (const { file, specifier } of builtins) {
+    if (web.has(file)) faults.push(`${file}: imports ${specifier}, but must run in a browser`);
   }
   for (const cycle of cyclesIn(graph)) faults.push(`cycle: ${cycle.join(" → ")}`);
   return faults;

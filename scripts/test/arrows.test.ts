@@ -55,14 +55,23 @@ test("an import that package.json doesn't name is a fault", () => {
 
 test("Node in a package that must run in a browser is a fault, with or without node:", () => {
   write({
-    "packages/stores/package.json": manifest("@holdfast/stores"),
-    "packages/stores/src/memory.ts": `import "node:fs"; import "path";`,
-    "packages/stores/src/sqlite/log.ts": `import "node:sqlite";`,
+    "packages/policy/package.json": manifest("@holdfast/policy"),
+    "packages/policy/src/index.ts": `import "node:fs"; import "path";`,
   });
   expect(faultsIn(root)).toEqual([
-    "packages/stores/src/memory.ts: imports node:fs, but this package must run in a browser",
-    "packages/stores/src/memory.ts: imports path, but this package must run in a browser",
+    "packages/policy/src/index.ts: imports node:fs, but must run in a browser",
+    "packages/policy/src/index.ts: imports path, but must run in a browser",
   ]);
+});
+
+test("a store may use Node, unless the memory store leads to it", () => {
+  write({
+    "packages/stores/package.json": manifest("@holdfast/stores"),
+    "packages/stores/src/memory.ts": `import "./shared.ts";`,
+    "packages/stores/src/shared.ts": `import "node:fs";`,
+    "packages/stores/src/sqlite/log.ts": `import "node:sqlite";`,
+  });
+  expect(faultsIn(root)).toEqual(["packages/stores/src/shared.ts: imports node:fs, but must run in a browser"]);
 });
 
 test("a relative import out of the package or out of src is a fault", () => {
