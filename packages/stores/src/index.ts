@@ -1,0 +1,1 @@
+export { createMemoryBlobs, createMemoryLog } from "./memory.ts";

@@ -1,0 +1,14 @@
+import type { Owner } from "@holdfast/runtime";
+
+/**
+ * A lock belongs to a session, and goes with it, where the session's id is a whole part of its name: `session:ID`,
+ * `session/ID/call/7`. Ids hold no colon and no slash.
+ */
+export function belongsTo(lockName: string, session: string): boolean {
+  return lockName.split(/[:/]/).includes(session);
+}
+
+/** The label is for people and doesn't count. */
+export function isSameOwner(a: Owner, b: Owner): boolean {
+  return a.pid === b.pid && a.startTime === b.startTime && a.bootId === b.bootId;
+}

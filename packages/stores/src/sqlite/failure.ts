@@ -1,0 +1,87 @@
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import type { ErrorCode } from "@holdfast/protocol";
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Result codes of SQLite, https://www.sqlite.org/rescode.html. The low byte is the primary code. */
+const primary = { busy: 5, locked: 6, readonly: 8, ioerr: 10, corrupt: 11, full: 13, cantopen: 14, notadb: 26 } as const;
+const extended = { ioerrData: 8202, ioerrCorruptFs: 8458 } as const;
+
+/** Below this many free bytes an input/output error is taken for a full disk: SQLite names only some of those so. */
+const fullBelow = 64 * 1024;
+
+export function sqliteCode(error: unknown): number | null {
+  if (typeof error !== "object" || error === null || !("errcode" in error)) return null;
+  return typeof error.errcode === "number" ? error.errcode : null;
+}
+
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== null && ((code & 0xff) === primary.busy || (code & 0xff) === primary.locked);
+}
+
+/** What SQLite or the file system threw, as an error with one of our codes. Ours pass through. */
+export function storeFailure(error: unknown, path: string): unknown {
+  if (isHoldfastError(error)) return error;
+  const { code, what, hint } = explain(error, path);
+  const detail = error instanceof Error ? error.message : String(error);
+  return new HoldfastError(code, `${what}: ${path} (${detail})`, { hint, cause: error });
+}
+
+function explain(error: unknown, path: string): { readonly code: ErrorCode; readonly what: string; readonly hint: string } {
+  const sqlite = sqliteCode(error);
+  if (sqlite === null) return fileFailure(error);
+  switch (sqlite & 0xff) {
+    case primary.full:
+      return full;
+    case primary.corrupt:
+    case primary.notadb:
+      return corrupt;
+    case primary.busy:
+    case primary.locked:
+      return {
+        code: "store_failed",
+        what: "another process keeps the session store locked",
+        hint: "find the process that holds the file (a stopped one can) and let it go on or end it",
+      };
+    case primary.ioerr:
+      if (sqlite === extended.ioerrData || sqlite === extended.ioerrCorruptFs) return corrupt;
+      return hasNoSpace(path) ? full : failed;
+    case primary.cantopen:
+      return hasNoSpace(path) ? full : failed;
+    case primary.readonly:
+      return { ...failed, what: "the session store can't be written" };
+    default:
+      return failed;
+  }
+}
+
+function fileFailure(error: unknown): { readonly code: ErrorCode; readonly what: string; readonly hint: string } {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
+  return code === "ENOSPC" || code === "EDQUOT" ? full : failed;
+}
+
+const full = {
+  code: "store_full",
+  what: "the session can't be saved, the disk is full",
+  hint: "free some space, then go on: what was acknowledged is there",
+} as const;
+const corrupt = {
+  code: "session_corrupt",
+  what: "the session store is damaged",
+  hint: "keep a copy of the file; restore it from a backup, or move it away to start with an empty store",
+} as const;
+const failed = {
+  code: "store_failed",
+  what: "the session store failed",
+  hint: "check that the folder exists, belongs to you and can be written",
+} as const;
+
+function hasNoSpace(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < fullBelow;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,89 @@
+import { closeSync, fchmodSync, fstatSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { makeFolder, syncFolder } from "../durable-files.ts";
+import { isBusy, storeFailure } from "./failure.ts";
+import { checkFormat, migrate } from "./format.ts";
+import { migrations } from "./schema.ts";
+
+/**
+ * What a commit that was acknowledged survives.
+ * - `full`: the death of the process, of the machine, and loss of power, as far as the disk keeps its word on a flush.
+ * - `normal`: the death of the process. After loss of power the newest commits may be missing, but only whole ones and
+ *   only from the end.
+ */
+export type Durability = "full" | "normal";
+
+export interface SqliteLogOptions {
+  /** The database file; its folder is made where it is missing. On a local disk: WAL doesn't work over a network. */
+  readonly path: string;
+  /** Default `full`. */
+  readonly durability?: Durability;
+  /** How long an operation waits (without giving way) for another process's transaction. Default 5,000 ms. */
+  readonly busyTimeoutMs?: number;
+}
+
+const defaultBusyTimeoutMs = 5000;
+
+/**
+ * Opens or makes the file, private to its user, in the current format. Throws `session_newer` (the file is untouched),
+ * `session_corrupt`, `store_full`, `store_failed`.
+ */
+export function openStoreFile(options: SqliteLogOptions): { readonly db: DatabaseSync; readonly path: string } {
+  const path = resolve(options.path);
+  let db: DatabaseSync | null = null;
+  try {
+    makePrivate(path);
+    const timeout = options.busyTimeoutMs ?? defaultBusyTimeoutMs;
+    checkFormat(path, timeout);
+    db = new DatabaseSync(path, { timeout, enableForeignKeyConstraints: false });
+    configure(db, options.durability ?? "full", timeout);
+    migrate(db, path, migrations);
+    return { db, path };
+  } catch (error) {
+    db?.close();
+    throw storeFailure(error, path);
+  }
+}
+
+/** SQLite gives its `-wal` and `-shm` files the permissions of the database. */
+function makePrivate(path: string): void {
+  makeFolder(dirname(path));
+  const file = openSync(path, "a", 0o600);
+  try {
+    const { size, mode } = fstatSync(file);
+    if ((mode & 0o077) !== 0) fchmodSync(file, 0o600);
+    if (size === 0) syncFolder(dirname(path));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function configure(db: DatabaseSync, durability: Durability, timeoutMs: number): void {
+  useWriteAheadLog(db, timeoutMs);
+  db.exec(`
+    PRAGMA synchronous = ${durability};
+    -- Without it a flush on macOS stops at the disk's own cache. Elsewhere it means nothing.
+    PRAGMA fullfsync = ${durability === "full" ? "ON" : "OFF"};
+    -- What is erased, deleted or overwritten is overwritten with zeros.
+    PRAGMA secure_delete = ON;
+    PRAGMA cell_size_check = ON;
+    PRAGMA trusted_schema = OFF;
+    -- After a burst the write-ahead log shrinks to this many bytes again.
+    PRAGMA journal_size_limit = 8388608;
+  `);
+}
+
+/** The change to WAL doesn't wait for other connections that are just opening the same new file, so we do. */
+function useWriteAheadLog(db: DatabaseSync, timeoutMs: number): void {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      db.exec("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}

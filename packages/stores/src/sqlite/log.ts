@@ -1,0 +1,68 @@
+import type { Log } from "@holdfast/runtime";
+import type { DatabaseSync } from "node:sqlite";
+import { claimsIn } from "./claims.ts";
+import { committer } from "./commit.ts";
+import { isBusy, storeFailure } from "./failure.ts";
+import { openStoreFile } from "./file.ts";
+import type { SqliteLogOptions } from "./file.ts";
+import { messagesIn } from "./messages.ts";
+import { sessionsIn } from "./sessions.ts";
+import { transactionsOn } from "./transaction.ts";
+
+/**
+ * Opens the log in this file; many processes may have it open at once. Throws `session_newer`, `session_corrupt`,
+ * `store_full`, `store_failed`, as its methods do. After `store_full` or `store_failed` nothing of the commit is there,
+ * and the log can be used on; if the process dies instead, load the session: the commit may have reached the disk.
+ */
+export function openSqliteLog(options: string | SqliteLogOptions): Log {
+  const { db, path } = openStoreFile(typeof options === "string" ? { path: options } : options);
+  return logOn(db, path);
+}
+
+/** The methods are asynchronous by contract alone: each is done when it returns. */
+export function logOn(db: DatabaseSync, path: string): Log {
+  const transactions = transactionsOn(db, path);
+  const commit = committer(db, transactions);
+  const sessions = sessionsIn(db, transactions);
+  const messages = messagesIn(db, transactions, sessions);
+  const claims = claimsIn(db, transactions, sessions);
+
+  return {
+    commit: async (change) => commit(change),
+    load: async (session) => sessions.load(session),
+    read: async (session, from, to) => sessions.events(session, from, to ?? Number.MAX_SAFE_INTEGER),
+    list: async (filter) => sessions.list(filter),
+    post: async (session, message) => messages.post(session, message),
+    inbox: async (session) => messages.inbox(session),
+    claim: async (session, callId, attempt, by) => claims.claim(session, callId, attempt, by),
+    lock: async (name, owner, isAlive) => claims.lock(name, owner, isAlive),
+    unlock: async (name, owner) => claims.unlock(name, owner),
+    holder: async (name) => claims.holder(name),
+    takeOutbox: async (limit) => messages.takeOutbox(limit),
+    settleOutbox: async (session, messageId) => messages.settleOutbox(session, messageId),
+    erase: async (session, seq) => {
+      sessions.erase(session, seq);
+      forgetOldPages(db, path);
+    },
+    delete: async (session) => {
+      sessions.delete(session);
+      forgetOldPages(db, path);
+    },
+    referencedBlobs: async () => sessions.referencedBlobs(),
+    close: async () => {
+      if (db.isOpen) db.close();
+    },
+  };
+}
+
+/**
+ * The write-ahead log still holds the pages as they were before an erasure: it is emptied. Where another process reads
+ * or writes for so long that this can't be done now, the next checkpoint does it; the erasure itself stands.
+ */
+function forgetOldPages(db: DatabaseSync, path: string): void {
+  try {
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch (error) {
+    if (!isBusy(error)) throw storeFailure(error, path);
+  }
+}
