@@ -19,6 +19,7 @@ export const errorCodes = [
   "approval_changed",
   "sandbox_unavailable",
   "workspace_invalid",
+  "workspace_busy",
   "tool_input_invalid",
   "tool_unknown",
   "tool_refused",
