@@ -1,0 +1,56 @@
+import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
+import type { Identity } from "../identity.ts";
+import { jsonText } from "../text.ts";
+import { createWindow } from "../window.ts";
+import type { Wire } from "../wire.ts";
+import { createChatDecoder } from "./decode.ts";
+import { messageEncoding } from "./encode.ts";
+
+/**
+ * OpenAI's Chat Completions as other servers speak it: only fields that all of them take, `max_tokens` rather than its
+ * newer name, no cache key. Keys have a fixed order with the growing `messages` last, as in the Responses wire.
+ */
+export function chatWire(identity: Identity): Wire {
+  const messages = createWindow(messageEncoding(identity));
+  const tools = new WeakMap<ToolSpec, string>();
+  let instructions = { text: "", json: "" };
+
+  function keptTool(spec: ToolSpec): string {
+    const json = tools.get(spec) ?? toolJson(spec);
+    tools.set(spec, json);
+    return json;
+  }
+  function head(request: SamplingRequest): string {
+    const fields = [`"model":${jsonText(identity.model)}`, `"stream":true`, `"stream_options":{"include_usage":true}`];
+    if (request.effort !== null) fields.push(`"reasoning_effort":${jsonText(request.effort)}`);
+    if (request.maxOutputTokens !== null) fields.push(`"max_tokens":${request.maxOutputTokens}`);
+    if (request.tools.length > 0) fields.push(`"tools":[${request.tools.map(keptTool).join(",")}]`);
+    return fields.join(",");
+  }
+  function system(request: SamplingRequest): string {
+    if (request.instructions !== instructions.text) {
+      instructions = { text: request.instructions, json: `{"role":"system","content":${jsonText(request.instructions)}}` };
+    }
+    return instructions.json;
+  }
+  return {
+    path: "/chat/completions",
+    body: async (request) => {
+      const start = `{${head(request)},"messages":[`;
+      const rest = await messages(request.items, (blob) => request.image(blob));
+      const first = system(request);
+      const comma = first === "" || rest.text === "" ? "" : ",";
+      return { text: `${start}${first}${comma}${rest.text}]}`, size: start.length + first.length + rest.size };
+    },
+    decoder: (requestSize) => createChatDecoder(identity, requestSize),
+  };
+}
+
+function toolJson(spec: ToolSpec): string {
+  const fields = [
+    `"name":${jsonText(spec.name)}`,
+    `"description":${jsonText(spec.description)}`,
+    `"parameters":${JSON.stringify(spec.schema)}`,
+  ];
+  return `{"type":"function","function":{${fields.join(",")}}}`;
+}

@@ -1,0 +1,169 @@
+import { HoldfastError } from "@holdfast/protocol";
+import type { Model, SamplingRequest, StreamPart } from "@holdfast/runtime";
+import { openExchange, readAnswer, type Exchange } from "./exchange.ts";
+import { describeFailure, errorIn, type Failure } from "./failure.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import { asRecord, asText, parseJson } from "./shape.ts";
+import { createWatch, type Watch } from "./watch.ts";
+import type { Wire } from "./wire.ts";
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface HttpModelOptions {
+  /** `provider/name`. */
+  readonly id: string;
+  /** The provider's API root as it is, such as `https://api.openai.com/v1`. */
+  readonly baseUrl: string;
+  /** Asked at each sampling, so that a refreshed key is used. Null: no `Authorization` header. */
+  readonly apiKey: () => Promise<string | null>;
+  /** Sent with each request; their values are kept out of messages like the key. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly contextWindow?: number | null;
+  /** Default: the host's `fetch`. Node's own ends a silent response after 5 minutes whatever `idleTimeoutMs` says. */
+  readonly fetch?: Fetch;
+  /** Milliseconds of silence, before or inside the answer, after which a sampling fails. Default 5 minutes. */
+  readonly idleTimeoutMs?: number;
+  /** Wall-clock milliseconds, for a `Retry-After` date from a server that sends no `Date`. */
+  readonly now?: () => number;
+}
+
+const defaultIdleMs = 5 * 60_000;
+const errorBodyMs = 10_000;
+const maxErrorBody = 64 * 1024;
+
+/** A model behind HTTP: one POST a sampling, answered by an event stream. Throws `config_invalid` for a base URL that is none. */
+export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
+  const url = endpoint(options.baseUrl, wire.path, options.id);
+  const host = new URL(url).host;
+  const send: Fetch = options.fetch ?? ((address, init) => fetch(address, init));
+  const now = options.now ?? (() => Date.now());
+
+  async function* sample(request: SamplingRequest, signal: AbortSignal): AsyncGenerator<StreamPart> {
+    const watch = createWatch(signal, options.idleTimeoutMs ?? defaultIdleMs);
+    const secrets = Object.values(options.headers ?? {});
+    const failed = (failure: Failure): StreamPart => ({
+      type: "failed",
+      error: describeFailure(failure, { id: options.id, host, secrets }),
+    });
+    let exchange: Exchange | null = null;
+    let isDone = false;
+    let stage: Stage = "key";
+    try {
+      if (watch.state === "aborted") return;
+      const key = (await unlessEnded(options.apiKey(), watch))?.trim() ?? "";
+      if (key !== "") secrets.push(key);
+      const headers = requestHeaders(key, options.headers ?? {});
+      stage = "body";
+      const body = await unlessEnded(wire.body(request), watch);
+      stage = "connect";
+      const init: RequestInit = { method: "POST", headers, body: body.text, signal: watch.signal, redirect: "manual" };
+      const response = await unlessEnded(send(url, init), watch);
+      watch.heard();
+      exchange = openExchange(response, watch);
+      if (!response.ok) {
+        const failure = await httpFailure(response, exchange, watch, now());
+        if (signal.aborted) return;
+        yield failed(failure);
+        return;
+      }
+      for await (const part of readAnswer(exchange, wire.decoder(body.size), watch)) {
+        if (part.type === "started") stage = "answer";
+        isDone = part.type === "finished";
+        yield part.type === "failed" ? failed(part.failure) : part;
+      }
+    } catch (error) {
+      if (watch.state !== "aborted") yield failed(brokenOff(error, stage, watch));
+    } finally {
+      if (exchange === null) watch.close();
+      else exchange.close(isDone);
+    }
+  }
+  return { id: options.id, contextWindow: options.contextWindow ?? null, sample };
+}
+
+/** How far a sampling had come when something threw. */
+type Stage = "key" | "body" | "connect" | "answer";
+
+function brokenOff(error: unknown, stage: Stage, watch: Watch): Failure {
+  if (watch.state === "idle") {
+    const message = stage === "answer" ? "nothing new came for too long; the answer was given up" : "no answer came for too long";
+    return { class: "network", code: "idle_timeout", message };
+  }
+  switch (stage) {
+    case "key":
+      // What went wrong there may quote the key.
+      return { class: "auth", message: "the API key can't be read, or a header can't carry it" };
+    case "body":
+      return { class: "invalid_request", code: "request_not_built", message: messageOf(error) };
+    case "connect":
+      return { class: "network", code: causeCode(error), message: "Check the base URL and the network." };
+    case "answer":
+      return { class: "cut", code: causeCode(error), message: "the connection broke inside the answer" };
+  }
+}
+
+async function httpFailure(response: Response, exchange: Exchange, watch: Watch, now: number): Promise<Failure> {
+  watch.limit(errorBodyMs);
+  const status = response.status === 0 ? null : response.status;
+  if (status === null || (status >= 300 && status < 400)) {
+    const message = "it answers with a redirect, which is not followed with a key and a prompt. Set the base URL to where it leads.";
+    return { class: "invalid_request", status, code: "redirected", message };
+  }
+  const text = await exchange.readText(maxErrorBody);
+  const error = errorIn(parseJson(text));
+  const isPage = text.trimStart().startsWith("<");
+  return {
+    status,
+    code: error?.code ?? null,
+    kind: error?.kind ?? null,
+    message: error?.message ?? (isPage ? "it sent a web page." : text),
+    retryAfterMs: retryAfterMs(response.headers, now),
+  };
+}
+
+/** Settles with the promise, or rejects as soon as the watch gives up, whether or not the other side takes notice. */
+function unlessEnded<T>(promise: Promise<T>, watch: Watch): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onEnd = (): void => reject(new Error("given up"));
+    if (watch.state !== "open") onEnd();
+    watch.signal.addEventListener("abort", onEnd, { once: true });
+    promise.then(resolve, reject).finally(() => watch.signal.removeEventListener("abort", onEnd));
+  });
+}
+
+function requestHeaders(key: string, extra: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers({ "content-type": "application/json", accept: "text/event-stream" });
+  if (key !== "") headers.set("authorization", `Bearer ${key}`);
+  for (const [name, value] of Object.entries(extra)) headers.set(name, value);
+  return headers;
+}
+
+/** The address below a base URL, with or without a slash at its end; a query (`?api-version=…`) stays behind the path. */
+function endpoint(baseUrl: string, path: string, id: string): string {
+  const url = URL.parse(baseUrl.trim());
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    throw new HoldfastError("config_invalid", `the base URL for ${id} is not an http(s) address`, {
+      hint: "It looks like https://api.openai.com/v1.",
+    });
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new HoldfastError("config_invalid", `the base URL for ${id} holds a user name or password`, { hint: "Give the key by itself." });
+  }
+  url.pathname = url.pathname.replace(/\/+$/, "") + path;
+  url.hash = "";
+  return url.href;
+}
+
+/** The system's code behind a failed fetch (`ECONNREFUSED`): hosts put it in `cause`, some of them nested. */
+function causeCode(error: unknown): string | null {
+  for (let at = asRecord(error), depth = 0; at !== null && depth < 5; at = asRecord(at["cause"]), depth++) {
+    const code = asText(at["code"]);
+    // `DOMException` has a number there that says nothing.
+    if (code !== null && /^[A-Z]/.test(code)) return code;
+  }
+  return null;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,109 @@
+import { HoldfastError } from "@holdfast/protocol";
+import type { Model } from "@holdfast/runtime";
+import { chatWire } from "./chat/wire.ts";
+import { createHttpModel, type Fetch } from "./http-model.ts";
+import { responsesWire } from "./responses/wire.ts";
+import { createScriptModel } from "./script/model.ts";
+import type { Script, ScriptFunction } from "./script/script.ts";
+
+/** A provider as the host's configuration describes it. */
+export interface ProviderSettings {
+  readonly wire: "responses" | "chat";
+  /** The API root as it is (it already holds `/v1` where there is one). Empty or left out: OpenAI's, for `openai` alone. */
+  readonly baseUrl?: string | null;
+  /** Asked at each sampling. Null where there is none: local servers need none. */
+  readonly apiKey: () => Promise<string | null>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly contextWindow?: number | null;
+}
+
+export interface ModelResolverOptions {
+  readonly providers: Readonly<Record<string, ProviderSettings>>;
+  /** Scripts by the name behind `script/`; a host that reads them from files gives a function. */
+  readonly scripts?: Readonly<Record<string, ScriptSource>> | ((name: string) => Promise<ScriptSource | null>);
+  readonly fetch?: Fetch;
+  readonly idleTimeoutMs?: number;
+}
+export type ScriptSource = Script | ScriptFunction;
+
+export const openaiBaseUrl = "https://api.openai.com/v1";
+
+/**
+ * Resolves `provider/name` to a model, the same one each time: what it keeps of a session's encoding lives with it.
+ * Throws `no_model` for a name that leads nowhere, listing what is known, and where OpenAI itself has no key;
+ * `config_invalid` for a provider without a usable base URL.
+ */
+export function createModelResolver(options: ModelResolverOptions): (name: string) => Promise<Model> {
+  const models = new Map<string, Model>();
+
+  async function resolve(full: string): Promise<Model> {
+    const slash = full.indexOf("/");
+    const provider = full.slice(0, slash);
+    const name = full.slice(slash + 1);
+    if (slash <= 0 || name === "") throw unknown(`${JSON.stringify(full)} is no model: a model is named provider/name`, options);
+    if (provider === "script" && options.scripts !== undefined) return scripted(full, name, options);
+    const settings = Object.hasOwn(options.providers, provider) ? options.providers[provider] : undefined;
+    if (settings === undefined) throw unknown(`there is no provider ${JSON.stringify(provider)}`, options);
+    return overHttp(full, provider, name, settings, options);
+  }
+  return async (full) => {
+    const known = models.get(full);
+    if (known !== undefined) return known;
+    const model = await resolve(full);
+    // Two that asked at once get one model.
+    const winner = models.get(full) ?? model;
+    models.set(full, winner);
+    return winner;
+  };
+}
+
+async function overHttp(
+  id: string,
+  provider: string,
+  model: string,
+  settings: ProviderSettings,
+  options: ModelResolverOptions,
+): Promise<Model> {
+  const given = settings.baseUrl?.trim() ?? "";
+  if (given === "" && provider !== "openai") {
+    throw new HoldfastError("config_invalid", `the provider ${provider} has no base URL`, {
+      hint: "Set OPENAI_BASE_URL, or base_url of the provider in the configuration, to the server's API root, such as http://localhost:11434/v1.",
+    });
+  }
+  const baseUrl = given === "" ? openaiBaseUrl : given;
+  if (isOpenai(baseUrl) && !(await settings.apiKey())?.trim()) {
+    throw new HoldfastError("no_model", `there is no key for ${new URL(baseUrl).host}, which ${id} needs`, {
+      hint: "Set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that needs no key.",
+    });
+  }
+  const identity = { provider, model };
+  return createHttpModel(settings.wire === "responses" ? responsesWire(identity) : chatWire(identity), {
+    id,
+    baseUrl,
+    apiKey: settings.apiKey,
+    contextWindow: settings.contextWindow ?? null,
+    ...(settings.headers === undefined ? {} : { headers: settings.headers }),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...(options.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: options.idleTimeoutMs }),
+  });
+}
+
+async function scripted(id: string, name: string, options: ModelResolverOptions): Promise<Model> {
+  const { scripts } = options;
+  const source =
+    typeof scripts === "function" ? await scripts(name) : scripts !== undefined && Object.hasOwn(scripts, name) ? scripts[name] : null;
+  if (source === null || source === undefined) throw unknown(`there is no script ${JSON.stringify(name)}`, options);
+  return createScriptModel(source, { id, isRecording: false });
+}
+
+function unknown(problem: string, options: ModelResolverOptions): HoldfastError {
+  const names = Object.keys(options.providers).map((name) => `${name}/NAME`);
+  if (typeof options.scripts === "function") names.push("script/NAME");
+  else names.push(...Object.keys(options.scripts ?? {}).map((name) => `script/${name}`));
+  const list = names.length === 0 ? "none" : names.join(", ");
+  return new HoldfastError("no_model", `${problem}; known: ${list}`, { hint: "Name one with --model, such as openai/gpt-5." });
+}
+
+function isOpenai(baseUrl: string): boolean {
+  return URL.parse(baseUrl)?.host === "api.openai.com";
+}

@@ -1,0 +1,141 @@
+import type { Item, Json, Part, Reasoning, ToolResult } from "@holdfast/protocol";
+import { dataUrl } from "../data-url.ts";
+import { ownPayload, type Identity } from "../identity.ts";
+import { asList, asRecord, asText } from "../shape.ts";
+import { jsonText } from "../text.ts";
+import { imageSize, type Encoding, type Piece, type ReadImage } from "../window.ts";
+import { missingImage, noticeText, wireArguments, wireCallId, wireToolName } from "../wire-forms.ts";
+
+/** One input item. `json` is null where there is nothing to send. */
+export interface InputPiece extends Piece {
+  readonly json: string | null;
+  /** What came of a model can follow reasoning; reasoning itself waits for it. */
+  readonly role: "reasoning" | "model" | "other";
+}
+
+export interface Input {
+  /** Joined with commas. */
+  text: string;
+  /** Reasoning whose answer has not been seen yet. */
+  waiting: string[];
+}
+
+/** What we keep of a reasoning item for the provider. Its id means nothing where nothing is stored (`store: false`). */
+export function reasoningPayload(item: Readonly<Record<string, unknown>>): Json | null {
+  const encrypted = asText(item["encrypted_content"]);
+  if (encrypted === null) return null;
+  const summary = asList(item["summary"]).map((part) => asText(asRecord(part)?.["text"]) ?? "");
+  return { encrypted_content: encrypted, summary };
+}
+
+/**
+ * Reasoning is only legal right before the item it led to: one that an answer ended with (cut by its length) is dropped
+ * as soon as anything else follows.
+ */
+export function inputEncoding(identity: Identity): Encoding<InputPiece, Input> {
+  return {
+    encode: (item, image) => encodeItem(item, image, identity),
+    start: () => ({ text: "", waiting: [] }),
+    add: (input, piece) => {
+      if (piece.json === null) return;
+      if (piece.role === "reasoning") {
+        input.waiting.push(piece.json);
+        return;
+      }
+      const all = piece.role === "model" ? [...input.waiting, piece.json] : [piece.json];
+      input.waiting = [];
+      input.text += (input.text === "" ? "" : ",") + all.join(",");
+    },
+    render: (input) => input.text,
+  };
+}
+
+function encodeItem(item: Item, image: ReadImage, identity: Identity): InputPiece | Promise<InputPiece> {
+  switch (item.kind) {
+    case "user_message":
+      return userMessage(item.parts, image);
+    case "assistant_message": {
+      if (item.text.trim() === "") return nothing;
+      const phase = asText(ownPayload(item.opaque, identity)?.["phase"]);
+      const content = `[{"type":"output_text","text":${jsonText(item.text)}}]`;
+      return piece(
+        `{"type":"message","role":"assistant",${phase === null ? "" : `"phase":${jsonText(phase)},`}"content":${content}}`,
+        "model",
+      );
+    }
+    case "reasoning":
+      return reasoning(item, identity);
+    case "tool_call": {
+      const name = jsonText(wireToolName(item.name));
+      const call = `"call_id":"${wireCallId(item.callId)}","name":${name},"arguments":${jsonText(wireArguments(item.input))}`;
+      return piece(`{"type":"function_call",${call}}`, "model");
+    }
+    case "tool_result":
+      return toolResult(item, image);
+    case "notice": {
+      // Only words that are the runtime's throughout get the developer's authority.
+      const role = item.trust === "system" ? "developer" : "user";
+      return piece(`{"type":"message","role":"${role}","content":[${inputText(noticeText(item))}]}`);
+    }
+  }
+}
+
+function reasoning(item: Reasoning, identity: Identity): InputPiece {
+  const payload = ownPayload(item.opaque, identity);
+  const encrypted = asText(payload?.["encrypted_content"]);
+  if (payload === null || encrypted === null) return nothing;
+  const summary = asList(payload["summary"]).map((text) => `{"type":"summary_text","text":${jsonText(asText(text) ?? "")}}`);
+  return piece(`{"type":"reasoning","summary":[${summary.join(",")}],"encrypted_content":${jsonText(encrypted)}}`, "reasoning");
+}
+
+function userMessage(parts: readonly Part[], image: ReadImage): InputPiece | Promise<InputPiece> {
+  const wrap = (content: readonly string[], images: number, bytes: number): InputPiece =>
+    sized(`{"type":"message","role":"user","content":[${content.join(",")}]}`, images, bytes);
+  if (parts.every((part) => part.type === "text"))
+    return wrap(
+      parts.map((part) => inputText(part.text)),
+      0,
+      0,
+    );
+  return encodeParts(parts, image).then(({ content, images, bytes }) => wrap(content, images, bytes));
+}
+
+function toolResult(item: ToolResult, image: ReadImage): InputPiece | Promise<InputPiece> {
+  const wrap = (output: string, images: number, bytes: number): InputPiece =>
+    sized(`{"type":"function_call_output","call_id":"${wireCallId(item.callId)}","output":${output}}`, images, bytes);
+  if (item.images === undefined || item.images.length === 0) return wrap(jsonText(item.text), 0, 0);
+  const parts: Part[] = [{ type: "text", text: item.text }, ...item.images.map((one) => ({ type: "image" as const, ...one }))];
+  return encodeParts(parts, image).then(({ content, images, bytes }) => wrap(`[${content.join(",")}]`, images, bytes));
+}
+
+async function encodeParts(parts: readonly Part[], image: ReadImage) {
+  const content: string[] = [];
+  let images = 0;
+  let bytes = 0;
+  for (const part of parts) {
+    const data = part.type === "image" ? await image(part.blob) : null;
+    if (part.type === "text" || data === null) {
+      content.push(inputText(part.type === "text" ? part.text : missingImage));
+      continue;
+    }
+    const url = dataUrl(data, part.mediaType);
+    content.push(`{"type":"input_image","image_url":${jsonText(url)}}`);
+    images += 1;
+    bytes += url.length;
+  }
+  return { content, images, bytes };
+}
+
+function inputText(text: string): string {
+  return `{"type":"input_text","text":${jsonText(text)}}`;
+}
+
+function piece(json: string, role: InputPiece["role"] = "other"): InputPiece {
+  return { json, role, size: json.length };
+}
+
+function sized(json: string, images: number, bytes: number): InputPiece {
+  return { json, role: "other", size: json.length - bytes + images * imageSize };
+}
+
+const nothing: InputPiece = { json: null, role: "other", size: 0 };

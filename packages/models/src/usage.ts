@@ -1,0 +1,47 @@
+import type { Usage } from "@holdfast/protocol";
+import { asCount, asRecord, type Shape } from "./shape.ts";
+
+/**
+ * Usage from a provider's object. The two wires name the same counts differently (`input_tokens` of Responses,
+ * `prompt_tokens` of Chat Completions). Null where the main counts are missing.
+ */
+export function readUsage(value: unknown): Usage | null {
+  const usage = asRecord(value);
+  if (usage === null) return null;
+  const input = asCount(usage["input_tokens"]) ?? asCount(usage["prompt_tokens"]);
+  const output = asCount(usage["output_tokens"]) ?? asCount(usage["completion_tokens"]);
+  if (input === null || output === null) return null;
+  const cached = detail(usage, ["input_tokens_details", "prompt_tokens_details"], "cached_tokens");
+  const reasoning = detail(usage, ["output_tokens_details", "completion_tokens_details"], "reasoning_tokens");
+  return {
+    inputTokens: input,
+    cachedInputTokens: Math.min(cached, input),
+    outputTokens: output,
+    reasoningTokens: Math.min(reasoning, output),
+  };
+}
+
+function detail(usage: Shape, groups: readonly string[], name: string): number {
+  for (const group of groups) {
+    const count = asCount(asRecord(usage[group])?.[name]);
+    if (count !== null) return count;
+  }
+  return 0;
+}
+
+/** US dollars, where the provider says what the sampling cost. */
+export function readCost(value: unknown): number | null {
+  const cost = asRecord(value)?.["cost"];
+  return typeof cost === "number" && Number.isFinite(cost) && cost >= 0 ? cost : null;
+}
+
+/** Four characters a token: rough, marked as such, and never zero, so that limits still count. */
+export function estimateUsage(requestSize: number, answerSize: number): Usage {
+  return {
+    inputTokens: Math.ceil(requestSize / 4),
+    cachedInputTokens: 0,
+    outputTokens: Math.ceil(answerSize / 4),
+    reasoningTokens: 0,
+    estimated: true,
+  };
+}

@@ -1,0 +1,32 @@
+import type { SamplingRequest, StreamPart } from "@holdfast/runtime";
+import type { Failure } from "./failure.ts";
+import type { SseEvent } from "./sse.ts";
+
+/** What a decoder makes of the stream; a failure is put into words by the exchange, which knows host and model. */
+export type WirePart = Exclude<StreamPart, { type: "started" | "failed" }> | { readonly type: "failed"; readonly failure: Failure };
+
+/** Turns one answer into parts. After `finished` or `failed` it is not asked again. */
+export interface Decoder {
+  /** `isProgress` false for events that say nothing about the answer (pings, a gateway's own). */
+  event(event: SseEvent): { readonly parts: readonly WirePart[]; readonly isProgress: boolean };
+  /** A whole JSON document where a stream was asked for: an error, or a server that doesn't stream. */
+  document(value: unknown): readonly WirePart[];
+  /** The stream is over, by its end or by a failure of the connection: what had been said stands or falls. */
+  end(): readonly WirePart[];
+  /** True when all that matters is known, and the rest of the stream gets a moment only. */
+  readonly isSettled: boolean;
+}
+
+export interface WireBody {
+  readonly text: string;
+  /** Length for estimates: images counted as what they cost in tokens. */
+  readonly size: number;
+}
+
+/** One provider protocol, for one model. */
+export interface Wire {
+  /** Below the base URL. */
+  readonly path: string;
+  body(request: SamplingRequest): Promise<WireBody>;
+  decoder(requestSize: number): Decoder;
+}
