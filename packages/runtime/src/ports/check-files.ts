@@ -43,7 +43,8 @@ export interface CheckFiles {
   ignored(): Promise<readonly IgnoredEntry[]>;
   /**
    * A signature for each place that exists, from size, mtime, ctime and inode of everything below it (caches of the
-   * tools left out). An empty `root` takes `path` as absolute. The cost is bounded; a place too large to be walked whole is signed in part.
+   * tools left out), by `root:path`. An empty `root` takes `path` as absolute, and the key is the path alone. The cost
+   * is bounded; a place too large to be walked whole is signed in part.
    */
   sign(places: readonly Place[]): Promise<ReadonlyMap<string, string>>;
   /**

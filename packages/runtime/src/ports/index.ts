@@ -1,4 +1,5 @@
 export * from "./blobs.ts";
+export * from "./check-files.ts";
 export * from "./clock.ts";
 export * from "./director.ts";
 export * from "./files.ts";

@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import { lstatSync } from "node:fs";
+import type { Git } from "./git.ts";
+import { readDigest } from "./digest.ts";
+import type { KeptContents } from "./kept.ts";
+import type { FileRecord } from "./manifest.ts";
+import { fsPath } from "./names.ts";
+import { repoFolder, rootPath } from "./snapshot.ts";
+
+export interface Contents {
+  /** The content a manifest lists: kept, from git's objects, or still on disk. Null where it can't be had any more. */
+  read(record: FileRecord): Promise<Uint8Array | null>;
+}
+
+export function createContents(git: Git, roots: readonly { readonly id: string; readonly path: string }[], kept: KeptContents): Contents {
+  const isRight = (record: FileRecord, bytes: Uint8Array | null): bytes is Uint8Array =>
+    bytes !== null && createHash("sha256").update(bytes).digest("hex") === record.digest;
+  return {
+    async read(record) {
+      const root = rootPath(roots, record.root);
+      if (root === null || record.kind === "submodule" || record.kind === "other") return null;
+      if (record.kept !== null) {
+        const bytes = await kept.read(record.kept, record.size);
+        if (isRight(record, bytes)) return bytes;
+      }
+      const path = fsPath(root, record.path);
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      const read = stat === undefined ? null : await readDigest(path, stat, 0);
+      if (read !== null && isRight(record, read.bytes)) return read.bytes;
+      if (record.oid === null) return null;
+      const object = await git(repoFolder(root, record), ["cat-file", "blob", record.oid]);
+      return object.code === 0 && isRight(record, object.stdout) ? object.stdout : null;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import { devNull } from "node:os";
+import { delimiter, isAbsolute } from "node:path";
+
+export interface GitResult {
+  /** Exit status; 127 where there is no git. */
+  readonly code: number;
+  readonly stdout: Buffer;
+}
+
+export type Git = (cwd: string, args: readonly string[], options?: { readonly input?: string; readonly untilOutput?: boolean }) => Promise<GitResult>;
+
+/**
+ * Git that only reads: it takes no optional lock, and starts nothing that the repository's configuration or hooks name.
+ * Commands that would run content filters (`status`, `diff` of the working tree) are not for use here.
+ * A missing object is never fetched. The repository may belong to somebody else.
+ */
+const harmless = [
+  "--no-pager",
+  "--literal-pathspecs",
+  "-c",
+  "core.fsmonitor=false",
+  "-c",
+  `core.hooksPath=${devNull}`,
+  "-c",
+  "safe.directory=*",
+  "-c",
+  "core.quotePath=false",
+  "-c",
+  "protocol.allow=never",
+];
+
+export function createGit(home: string): Git {
+  const env: Record<string, string> = {};
+  for (const [key, value] of Object.entries(process.env)) if (value !== undefined && !key.startsWith("GIT_")) env[key] = value;
+  Object.assign(env, {
+    HOME: home,
+    // A relative part would take a program from the repository that is looked at.
+    PATH: (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute).join(delimiter),
+    LC_ALL: "C",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_PAGER: "cat",
+  });
+  return (cwd, args, options = {}) =>
+    new Promise((resolve, reject) => {
+      const child = spawn("git", [...harmless, ...args], { cwd, env, stdio: ["pipe", "pipe", "ignore"] });
+      const chunks: Buffer[] = [];
+      child.on("error", (error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") resolve({ code: 127, stdout: Buffer.alloc(0) });
+        else reject(error);
+      });
+      child.stdout.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        if (options.untilOutput) child.kill();
+      });
+      // Git may end before it has read everything; that is its exit status to tell.
+      child.stdin.on("error", () => {});
+      child.stdin.end(options.input ?? "");
+      child.on("close", (code) => resolve({ code: code ?? 128, stdout: Buffer.concat(chunks) }));
+    });
+}
+
+/** One line of output, null where the command failed. */
+export async function gitLine(git: Git, cwd: string, args: readonly string[]): Promise<string | null> {
+  const { code, stdout } = await git(cwd, args);
+  return code === 0 ? stdout.toString().replace(/\r?\n$/, "") : null;
+}

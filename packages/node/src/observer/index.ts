@@ -1,0 +1,2 @@
+export { createObserver, type ObserverInput } from "./observer.ts";
+export { manifestBlobs } from "./manifest.ts";

@@ -1,0 +1,179 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { sha256 } from "@holdfast/runtime";
+import { exactRule, rootedRules } from "./ignore-rules.ts";
+import { type Git, gitLine } from "./git.ts";
+import { decodeNames, fsPath } from "./names.ts";
+import { walkFiles } from "./walk.ts";
+
+/** A path in scope, relative to its root. `oid` is what the index holds for it, null where it is not tracked (or in conflict). */
+export interface Listed {
+  readonly path: string;
+  readonly oid: string | null;
+  readonly gitMode: string | null;
+  /** Index into `Listing.repos`; -1 without git. */
+  readonly repo: number;
+}
+
+export interface Listing {
+  readonly files: readonly Listed[];
+  /** Folders of the repositories, relative to the root: the one the root lies in ("" ), submodules, nested clones. */
+  readonly repos: readonly string[];
+  /** The ignore rules used, by repository folder; a later listing can be held to them. */
+  readonly rules: Readonly<Record<string, string>>;
+}
+
+export interface ListPlaces {
+  readonly git: Git;
+  /** Folder for rule files, which git and ripgrep want as files. */
+  readonly rulesDir: string;
+  /** The user's home folder, for the user's own ignore file. */
+  readonly home: string;
+}
+
+interface Lister extends ListPlaces {
+  readonly root: string;
+  readonly files: Listed[];
+  readonly repos: string[];
+  readonly rules: Record<string, string>;
+  readonly given: Readonly<Record<string, string>> | null;
+}
+
+const deepestNesting = 8;
+
+/** What is in scope below `root`: tracked and not-ignored files, by today's ignore rules or by those of `given`. */
+export async function listScope(places: ListPlaces, root: string, given: Listing["rules"] | null): Promise<Listing> {
+  const lister: Lister = { ...places, root, files: [], repos: [], rules: {}, given };
+  if (!(await listRepository(lister, "", 0))) await listPlain(lister);
+  return { files: lister.files, repos: lister.repos, rules: lister.rules };
+}
+
+async function listRepository(lister: Lister, prefix: string, depth: number): Promise<boolean> {
+  const { git } = lister;
+  const folder = prefix === "" ? lister.root : join(lister.root, prefix);
+  const given = lister.given?.[prefix] ?? null;
+  const others = (rules: string | null): Promise<string[] | null> => untracked(lister, folder, rules);
+  const [staged, listed] = await Promise.all([git(folder, ["ls-files", "-s", "-z"]), others(given)]);
+  if (staged.code !== 0 || listed === null) return false;
+
+  const repo = lister.repos.push(prefix) - 1;
+  const inside = prefix === "" ? "" : `${prefix}/`;
+  const nested: string[] = [];
+  const tracked = new Map<string, { mode: string; oid: string | null }>();
+  for (const line of decodeNames(staged.stdout)) {
+    const tab = line.indexOf("\t");
+    const [mode = "", oid = "", stage = "0"] = line.slice(0, tab).split(" ");
+    tracked.set(line.slice(tab + 1), { mode, oid: stage === "0" ? oid : null });
+  }
+  for (const [path, { mode, oid }] of tracked) {
+    if (mode === "160000" && existsSync(fsPath(folder, `${path}/.git`))) nested.push(path);
+    lister.files.push({ path: inside + path, oid, gitMode: mode, repo });
+  }
+  const add = (paths: readonly string[]): void => {
+    for (const path of paths) {
+      // Git shows a repository inside another as a folder.
+      if (path.endsWith("/")) nested.push(path.slice(0, -1));
+      else lister.files.push({ path: inside + path, oid: null, gitMode: null, repo });
+    }
+  };
+  add(listed);
+  lister.rules[prefix] = given ?? (await todaysRules(lister, folder, [...tracked.keys()], listed, others));
+  for (const path of nested) if (depth < deepestNesting) await listRepository(lister, inside + path, depth + 1);
+  return true;
+}
+
+async function listPlain(lister: Lister): Promise<void> {
+  const given = lister.given?.[""] ?? null;
+  const walk = (rules: string | null): Promise<string[]> => walkFiles(lister.root, rules === null ? null : ruleFile(lister, rules));
+  const paths = await walk(given);
+  for (const path of paths) lister.files.push({ path, oid: null, gitMode: null, repo: -1 });
+  lister.rules[""] = given ?? (await settleRules(lister.root, "", "", paths, [], walk));
+}
+
+async function untracked(lister: Lister, folder: string, rules: string | null): Promise<string[] | null> {
+  const how = rules === null ? ["--exclude-standard"] : [`--exclude-from=${ruleFile(lister, rules)}`];
+  const { code, stdout } = await lister.git(folder, ["ls-files", "-o", "-z", ...how]);
+  return code === 0 ? decodeNames(stdout) : null;
+}
+
+/** The rules in force now, from the least to the most specific: the user's, the clone's, then those of each folder. */
+async function todaysRules(
+  lister: Lister,
+  folder: string,
+  tracked: readonly string[],
+  others: readonly string[],
+  list: (rules: string) => Promise<string[] | null>,
+): Promise<string> {
+  const { git } = lister;
+  const [top, exclude, global] = await Promise.all([
+    gitLine(git, folder, ["rev-parse", "--show-toplevel"]),
+    gitLine(git, folder, ["rev-parse", "--git-path", "info/exclude"]),
+    gitLine(git, folder, ["config", "--type=path", "core.excludesFile"]),
+  ]);
+  const userFile = global ?? join(process.env["XDG_CONFIG_HOME"] || join(lister.home, ".config"), "git/ignore");
+  const fromTop = top === null ? "" : relative(top, folder).split("\\").join("/");
+  let rules = "";
+  rules += rootedRules("", textOf(userFile));
+  if (exclude !== null) rules += rootedRules("", textOf(join(folder, exclude)) || textOf(exclude));
+  const parts = fromTop === "" ? [] : fromTop.split("/");
+  for (let depth = 0; depth < parts.length; depth += 1) {
+    const above = parts.slice(0, depth).join("/");
+    rules += rootedRules(above, textOf(join(top ?? folder, above, ".gitignore")));
+  }
+  return settleRules(folder, fromTop, rules, others, tracked, list);
+}
+
+/**
+ * Adds the ignore files below `folder` to `rules` until the list they give is the tool's own. Ignore files that hide
+ * themselves show up on the way; what still differs is pinned path by path.
+ */
+async function settleRules(
+  folder: string,
+  fromTop: string,
+  rules: string,
+  expected: readonly string[],
+  tracked: readonly string[],
+  list: (rules: string) => Promise<string[] | null>,
+): Promise<string> {
+  const below = fromTop === "" ? "" : `${fromTop}/`;
+  const used = new Set<string>();
+  const addFiles = (paths: readonly string[]): boolean => {
+    const found = paths.filter((path) => (path === ".gitignore" || path.endsWith("/.gitignore")) && !used.has(path));
+    found.sort((a, b) => a.split("/").length - b.split("/").length);
+    for (const path of found) {
+      used.add(path);
+      rules += rootedRules((below + path).replace(/\/?\.gitignore$/, ""), textOf(fsPath(folder, path)));
+    }
+    return found.length > 0;
+  };
+  addFiles([...expected, ...tracked]);
+  const wanted = new Set(expected);
+  for (let round = 0; round < 4; round += 1) {
+    const got = await list(rules);
+    if (got === null) return rules;
+    const extra = got.filter((path) => !wanted.has(path));
+    if (addFiles(extra)) continue;
+    const has = new Set(got);
+    for (const path of extra) rules += exactRule(below + path.replace(/\/$/, ""));
+    for (const path of expected) if (!has.has(path)) rules += `!${exactRule(below + path)}`;
+    break;
+  }
+  return rules;
+}
+
+function ruleFile(lister: Lister, rules: string): string {
+  const file = join(lister.rulesDir, sha256(rules).slice(0, 32));
+  if (!existsSync(file)) {
+    mkdirSync(lister.rulesDir, { recursive: true, mode: 0o700 });
+    writeFileSync(file, rules, { mode: 0o600 });
+  }
+  return file;
+}
+
+function textOf(path: string | Buffer): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,149 @@
+import { constants, existsSync, lstatSync } from "node:fs";
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { IgnoredEntry, Place, ScratchChange, ScratchCopy } from "@holdfast/runtime";
+import { isDependency } from "./ignored.ts";
+import type { Manifest } from "./manifest.ts";
+import { fsPath } from "./names.ts";
+import { cacheNames, rebuiltFolders } from "./tools.ts";
+
+/** Ignored files copied along with a scratch copy, in all. */
+const ignoredBound = { bytes: 256 * 1024 * 1024, files: 20_000 };
+/** A copy that a crash left behind is removed after this time. */
+const leftoverMs = 24 * 60 * 60 * 1000;
+
+type Bind = ScratchCopy["binds"][number];
+
+export interface ScratchInput {
+  /** Where scratch copies lie: outside the workspace, out of the session's reach. */
+  readonly folder: string;
+  readonly roots: readonly { readonly id: string; readonly path: string }[];
+  readonly manifest: Manifest;
+  readonly changes: readonly ScratchChange[];
+  readonly ignored: readonly IgnoredEntry[];
+  readonly linksDependencies: boolean;
+  readonly without: readonly Place[];
+}
+
+export async function makeScratch(input: ScratchInput): Promise<ScratchCopy> {
+  await mkdir(input.folder, { recursive: true, mode: 0o700 });
+  await removeLeftovers(input.folder);
+  const top = await mkdtemp(join(input.folder, "copy-"));
+  const remove = (): Promise<void> => rm(top, { recursive: true, force: true });
+  try {
+    const roots: Record<string, string> = {};
+    const binds: Bind[] = [];
+    for (const [index, root] of input.roots.entries()) {
+      const copy = join(top, `root${index}`);
+      await mkdir(copy, { recursive: true });
+      roots[root.id] = copy;
+      binds.push({ from: copy, to: root.path, writable: true });
+    }
+    await copyScope(input, roots);
+    for (const change of input.changes) await apply(roots[change.root] ?? top, change);
+    binds.push(...(await bringIgnored(input, roots, top)));
+    return { roots, binds, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function copyScope({ roots, manifest }: ScratchInput, copies: Readonly<Record<string, string>>): Promise<void> {
+  const made = new Set<string>();
+  for (const { root, path, kind } of manifest.records) {
+    const from = roots.find((candidate) => candidate.id === root)?.path;
+    const copy = copies[root];
+    if (from === undefined || copy === undefined || kind === "other" || kind === "submodule") continue;
+    const folder = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    if (!made.has(`${copy}/${folder}`)) {
+      await mkdir(fsPath(copy, folder), { recursive: true });
+      made.add(`${copy}/${folder}`);
+    }
+    if (kind === "link") await symlink(await readlink(fsPath(from, path), "buffer"), fsPath(copy, path));
+    else await copyFile(fsPath(from, path), fsPath(copy, path), constants.COPYFILE_FICLONE);
+  }
+}
+
+async function apply(copy: string, change: ScratchChange): Promise<void> {
+  const path = fsPath(copy, change.path);
+  await rm(path, { recursive: true, force: true });
+  if (change.content === null) return;
+  const folder = change.path.slice(0, Math.max(0, change.path.lastIndexOf("/")));
+  await mkdir(fsPath(copy, folder), { recursive: true });
+  if (change.kind === "link") await symlink(Buffer.from(change.content), path);
+  else {
+    await writeFile(path, change.content);
+    await chmod(path, change.kind === "executable" ? 0o755 : 0o644);
+  }
+}
+
+/** Dependencies as they are, read-only; other ignored files as copies, while they are few: a check may need them. */
+async function bringIgnored(input: ScratchInput, copies: Readonly<Record<string, string>>, top: string): Promise<Bind[]> {
+  const binds: Bind[] = [];
+  const room = { ...ignoredBound };
+  for (const { root, path } of input.ignored) {
+    const from = input.roots.find((candidate) => candidate.id === root)?.path;
+    const copy = copies[root];
+    if (from === undefined || copy === undefined || input.without.some((place) => place.root === root && isWithin(path, place.path))) continue;
+    const [source, target] = [join(from, path), join(copy, path)];
+    if (existsSync(target) || lstatSync(source, { throwIfNoEntry: false }) === undefined) continue;
+    if (isDependency(path)) {
+      await mkdir(dirname(target), { recursive: true });
+      if (input.linksDependencies) await symlink(source, target);
+      else binds.push(...(await bindDependency(source, target, top, binds.length)));
+    } else if (!path.split("/").some((part) => rebuiltFolders.has(part))) {
+      if (await fits(source, room)) await cp(source, target, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
+    }
+  }
+  if (!input.linksDependencies) {
+    for (const root of input.roots) {
+      const folder = join(root.path, ".git");
+      if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) binds.push({ from: folder, to: folder, writable: false });
+    }
+  }
+  return binds;
+}
+
+async function bindDependency(source: string, target: string, top: string, number: number): Promise<Bind[]> {
+  const isFolder = (await stat(source)).isDirectory();
+  if (isFolder) await mkdir(target, { recursive: true });
+  else await writeFile(target, "");
+  const binds: Bind[] = [{ from: source, to: source, writable: false }];
+  if (!isFolder) return binds;
+  // Runners keep caches in there and fail where they can't write them.
+  for (const name of await readdir(source)) {
+    if (!cacheNames.has(name) || !(await stat(join(source, name))).isDirectory()) continue;
+    const fresh = join(top, `cache${number}`, name);
+    await mkdir(fresh, { recursive: true });
+    binds.push({ from: fresh, to: join(source, name), writable: true });
+  }
+  return binds;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`) || folder.startsWith(`${path}/`);
+}
+
+/** Takes what lies at `path` out of `room`; false where it doesn't fit. */
+async function fits(path: string, room: { bytes: number; files: number }): Promise<boolean> {
+  const pending = [path];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const found = lstatSync(next, { throwIfNoEntry: false });
+    if (found === undefined) continue;
+    room.files -= 1;
+    if (found.isFile()) room.bytes -= found.size;
+    else if (found.isDirectory()) for (const name of await readdir(next)) pending.push(join(next, name));
+    else if (!found.isSymbolicLink()) return false;
+    if (room.files < 0 || room.bytes < 0) return false;
+  }
+  return true;
+}
+
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const made = await stat(path).catch(() => null);
+    if (made !== null && Date.now() - made.mtimeMs > leftoverMs) await rm(path, { recursive: true, force: true });
+  }
+}
