@@ -43,3 +43,9 @@ export function makeFolder(path: string): void {
     if (at === highest) return;
   }
 }
+
+/** The code the operating system gave, such as ENOENT; null where there is none. */
+export function systemCode(error: unknown): string | null {
+  if (typeof error !== "object" || error === null || !("code" in error)) return null;
+  return typeof error.code === "string" ? error.code : null;
+}

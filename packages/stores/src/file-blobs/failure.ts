@@ -1,9 +1,5 @@
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
-
-export function systemCode(error: unknown): string | null {
-  if (typeof error !== "object" || error === null || !("code" in error)) return null;
-  return typeof error.code === "string" ? error.code : null;
-}
+import { systemCode } from "../durable-files.ts";
 
 /** What the file system threw, as an error with one of our codes. Ours pass through. */
 export function blobFailure(error: unknown, path: string): unknown {

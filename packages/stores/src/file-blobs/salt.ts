@@ -2,8 +2,7 @@ import { HoldfastError } from "@holdfast/protocol";
 import { linkSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { syncFolder, writeDurablySync } from "../durable-files.ts";
-import { systemCode } from "./failure.ts";
+import { syncFolder, systemCode, writeDurablySync } from "../durable-files.ts";
 
 const saltBytes = 32;
 

@@ -2,6 +2,7 @@ import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import type { ErrorCode } from "@holdfast/protocol";
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
+import { systemCode } from "../durable-files.ts";
 
 /** Result codes of SQLite, https://www.sqlite.org/rescode.html. The low byte is the primary code. */
 const primary = { busy: 5, locked: 6, readonly: 8, ioerr: 10, corrupt: 11, full: 13, cantopen: 14, notadb: 26 } as const;
@@ -57,7 +58,7 @@ function explain(error: unknown, path: string): { readonly code: ErrorCode; read
 }
 
 function fileFailure(error: unknown): { readonly code: ErrorCode; readonly what: string; readonly hint: string } {
-  const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
+  const code = systemCode(error);
   return code === "ENOSPC" || code === "EDQUOT" ? full : failed;
 }
 

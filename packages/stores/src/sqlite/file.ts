@@ -1,7 +1,7 @@
-import { closeSync, fchmodSync, fstatSync, openSync } from "node:fs";
+import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { makeFolder, syncFolder } from "../durable-files.ts";
+import { makeFolder, syncFolder, systemCode } from "../durable-files.ts";
 import { isBusy, storeFailure } from "./failure.ts";
 import { checkFormat, migrate } from "./format.ts";
 import { migrations } from "./schema.ts";
@@ -48,14 +48,19 @@ export function openStoreFile(options: SqliteLogOptions): { readonly db: Databas
 
 /** SQLite gives its `-wal` and `-shm` files the permissions of the database. */
 function makePrivate(path: string): void {
-  makeFolder(dirname(path));
-  const file = openSync(path, "a", 0o600);
+  const folder = dirname(path);
+  makeFolder(folder);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined) {
+    if (found.isFile() && (found.mode & 0o077) !== 0) chmodSync(path, 0o600);
+    return;
+  }
   try {
-    const { size, mode } = fstatSync(file);
-    if ((mode & 0o077) !== 0) fchmodSync(file, 0o600);
-    if (size === 0) syncFolder(dirname(path));
-  } finally {
-    closeSync(file);
+    closeSync(openSync(path, "wx", 0o600));
+    syncFolder(folder);
+  } catch (error) {
+    // Another process has just made it.
+    if (systemCode(error) !== "EEXIST") throw error;
   }
 }
 

@@ -1,34 +1,36 @@
 import { HoldfastError } from "@holdfast/protocol";
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { applicationId, migrations } from "./schema.ts";
 
-/** Offsets in a database's first page, https://www.sqlite.org/fileformat2.html#the_database_header. */
-const header = { length: 100, userVersion: 60, applicationId: 68 } as const;
-
 /**
- * Looks before anything is opened for writing, since even opening and closing can change a file. Throws `session_newer`
- * for a later format and `store_failed` for somebody else's database.
+ * Looks through a connection that can't write, since opening for writing and closing can change a file. (Not through a
+ * file descriptor of our own: closing that would drop the locks of every connection this process has on the file.)
+ * Throws `session_newer` for a later format, `session_corrupt` for a file that was cut off, `store_failed` for another
+ * program's database.
  */
 export function checkFormat(path: string, busyTimeoutMs: number): void {
-  const bytes = readStart(path, header.length);
-  if (bytes.length === 0) return;
-  if (bytes.length === header.length) {
-    const application = bytes.readUInt32BE(header.applicationId);
-    if (application === applicationId) refuseNewer(path, bytes.readUInt32BE(header.userVersion), migrations.length);
-    // The newest first page can still stand in the write-ahead log of a process that lives or was killed.
-    if (application === applicationId && sizeOf(`${path}-wal`) === 0) return;
-  }
+  if (sizeOf(path) === 0) return;
   const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
   try {
-    const isOurs = pragma(reader, "application_id") === applicationId;
-    if (!isOurs && !isEmpty(reader)) {
+    // Before the first read, which can make an empty write-ahead log, and after which another process can fill it.
+    const isSettled = sizeOf(`${path}-wal`) === 0;
+    if (pragma(reader, "application_id") !== applicationId && !isEmpty(reader)) {
       throw new HoldfastError("store_failed", `${path} is a database of another program`, { hint: "name another file for the sessions" });
     }
     refuseNewer(path, pragma(reader, "user_version"), migrations.length);
+    if (isSettled) refuseCutOff(path, pragma(reader, "page_size"));
   } finally {
     reader.close();
   }
+}
+
+/** SQLite looks for missing pages, but takes what is missing of the last page for zeros. */
+function refuseCutOff(path: string, pageSize: number): void {
+  if (sizeOf(path) % pageSize === 0) return;
+  throw new HoldfastError("session_corrupt", `${path} was cut off within a page`, {
+    hint: "keep a copy of the file; restore it from a backup, or move it away to start with an empty store",
+  });
 }
 
 /** A file that a process killed while making it left behind has no tables yet. */
@@ -61,18 +63,8 @@ export function migrate(db: DatabaseSync, path: string, steps: readonly string[]
   }
 }
 
-function pragma(db: DatabaseSync, name: "user_version" | "application_id"): number {
+function pragma(db: DatabaseSync, name: "user_version" | "application_id" | "page_size"): number {
   return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
-}
-
-function readStart(path: string, length: number): Buffer {
-  const file = openSync(path, "r");
-  try {
-    const bytes = Buffer.alloc(length);
-    return bytes.subarray(0, readSync(file, bytes, 0, length, 0));
-  } finally {
-    closeSync(file);
-  }
 }
 
 function sizeOf(path: string): number {
