@@ -56,7 +56,7 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
     return settle(driver, register, callId, outcome);
   } catch (error) {
     if (isHoldfastError(error, "claim_lost")) throw error;
-    return unanswered(driver, register, tool, intent, callId, error);
+    return unanswered(driver, register, tool, intent, error, signal);
   }
 }
 
@@ -66,15 +66,17 @@ async function claim(driver: Driver, callId: string, attempt: number): Promise<v
 }
 
 /** The tool ended without saying what happened. */
-async function unanswered(driver: Driver, register: CallRegister, tool: Tool, intent: CallIntent, callId: string, error: unknown): Promise<SessionEvent[]> {
+async function unanswered(driver: Driver, register: CallRegister, tool: Tool, intent: CallIntent, error: unknown, signal: AbortSignal): Promise<SessionEvent[]> {
+  const { callId } = intent;
+  const status = signal.aborted ? "interrupted" : "failed";
   const why = error instanceof Error ? error.message : String(error);
-  if (register.plan.replay === "safe") return [settledWithout(callId, "failed", `The call failed: ${clean(driver, why)}`, newId(driver))];
+  if (register.plan.replay === "safe") return [settledWithout(callId, status, `The call failed: ${clean(driver, why)}`, newId(driver))];
   const finding = register.plan.replay === "probe" ? await probe(driver, tool, intent, callId) : ({ type: "unknown", look: "the target itself" } as const);
   switch (finding.type) {
     case "happened":
       return settle(driver, register, callId, finding.outcome);
     case "not_happened":
-      return [settledWithout(callId, "failed", `The call failed and nothing was done: ${clean(driver, why)}`, newId(driver))];
+      return [settledWithout(callId, status, `The call failed and nothing was done: ${clean(driver, why)}`, newId(driver))];
     case "resume":
     case "running":
       return settle(driver, register, callId, inDoubt(`it failed on the way (${why})`, "what it was to change"));

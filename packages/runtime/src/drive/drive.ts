@@ -79,12 +79,12 @@ async function run(driver: Driver): Promise<DriveEnd> {
     listen();
     for (;;) {
       if (detach.signal.aborted) throw new HoldfastError("stale_driver", "the driver was detached");
+      while (settled.length > 0) take(driver, running, settled.shift() as Settled);
       let steering: Steering[] = [];
       if (hasNews || atBoundary(driver)) {
         hasNews = false;
         steering = await takeInbox(driver);
       }
-      while (settled.length > 0) take(driver, running, settled.shift() as Settled);
       await close(driver, running, steering);
       const end = driver.staged.events.find((event) => event.type === "turn.ended");
       await flush(driver);
@@ -223,8 +223,8 @@ async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Pro
         return await endTurn(driver);
     }
   } catch (error) {
-    if (signal.aborted) return [];
     if (effect.type === "end" || effect.type === "call" || isFatal(error)) throw error;
+    if (signal.aborted) return [];
     const message = error instanceof Error ? error.message : String(error);
     const code = error instanceof HoldfastError ? error.code : "internal";
     return [{ type: "turn.stopping", payload: { outcome: "failed", reason: `${effect.type}: ${message}`, error: { code, message } } }];

@@ -1,4 +1,5 @@
 import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
+import { isWaiting } from "./apply.ts";
 import { settledWithout } from "./settle.ts";
 import { reachedLimit } from "./limits.ts";
 import type { State, Turn } from "./state.ts";
@@ -26,7 +27,7 @@ export function advance(state: State, input: AdvanceInput): SessionEvent[] {
   if (turn.step === 0 && state.head.baseline.attempt === 0 && state.registers.entries("check").length > 0) {
     return [{ type: "baseline.started", payload: { attempt: 1 } }];
   }
-  if (turn.open.length > 0 || turn.sampling !== null) return overTime(turn, settings.limits);
+  if (turn.open.length > 0 || turn.sampling !== null) return overTime(turn, settings.limits, input.now);
   if (turn.saysDone && input.steering.length === 0) return conclude(state, turn, settings.limits, input);
   return nextStep(state, turn, settings.limits, input);
 }
@@ -55,9 +56,10 @@ function expiredApprovals(state: State, turn: Turn, { now, newId }: AdvanceInput
 }
 
 /** Active time runs out also while an effect is in flight. */
-function overTime(turn: Turn, limits: Limits): SessionEvent[] {
-  if (turn.activeMs < limits.activeMsPerTurn) return [];
-  return stop("activeMsPerTurn", turn.activeMs, limits.activeMsPerTurn, "the limit of active time a turn; raise it with --timeout and resume");
+function overTime(turn: Turn, limits: Limits, now: number): SessionEvent[] {
+  const activeMs = turn.activeMs + (isWaiting(turn) ? 0 : Math.max(0, now - turn.lastAt));
+  if (activeMs < limits.activeMsPerTurn) return [];
+  return stop("activeMsPerTurn", activeMs, limits.activeMsPerTurn, "the limit of active time a turn; raise it with --timeout and resume");
 }
 
 function stop(limit: string, value: number, max: number, reason: string): SessionEvent[] {

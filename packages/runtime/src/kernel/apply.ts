@@ -10,8 +10,10 @@ export interface Applied {
 
 /** What an event does to the state: pure, total, and the only place where head and registers change. */
 export function apply(head: Head, registers: Registers, event: SessionEvent, at: number): Applied {
-  const before = head.turn === null ? head : { ...head, turn: { ...head.turn, ...passTime(head.turn, at) } };
-  return change(before, registers, event, at);
+  if (head.turn === null) return change(head, registers, event, at);
+  // The time that nobody drove an open turn is nobody's active time.
+  const turn = event.type === "driver.attached" ? { ...head.turn, lastAt: at } : { ...head.turn, ...passTime(head.turn, at) };
+  return change({ ...head, turn }, registers, event, at);
 }
 
 /** Time between two events of a turn counts as active unless all that was open waited for a person. */
@@ -139,12 +141,11 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       };
     case "interrupt.received":
       return { head: turn(head, { isInterrupted: true }), puts: [] };
-    case "driver.attached":
-      return { head: turn(head, (t) => ({ activeMs: t.activeMs, lastAt: at })), puts: [] };
     case "turn.stopping":
       return { head: turn(head, { stopping: event.payload }), puts: [] };
     case "turn.ended":
       return { head: { ...head, turn: null }, puts: [put("report", "", null)] };
+    case "driver.attached":
     case "limit.reached":
     case "tip.signed":
     case "edits.undone":

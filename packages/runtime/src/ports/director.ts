@@ -1,18 +1,10 @@
 import type { Item, WorldSection } from "@holdfast/protocol";
 import type { ToolSpec } from "./model.ts";
 
-/** One part of a request with its reason, so that every token in it can be accounted for. */
-export interface ContextPart {
-  readonly id: string;
-  readonly reason: string;
-  readonly bytes: number;
-}
-
 export interface DirectedRequest {
   readonly instructions: string;
   readonly tools: readonly ToolSpec[];
   readonly items: readonly Item[];
-  readonly parts: readonly ContextPart[];
 }
 
 /** What the runtime asks of the harness. Pure: whatever it may use was observed and recorded first. */

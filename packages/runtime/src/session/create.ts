@@ -22,10 +22,9 @@ export async function createSession(ports: Ports, init: NewSession): Promise<str
     created: { workspace: init.roots[0]?.path ?? null, title: init.title },
   };
   const { roots, cwd, settings, title, checks } = init;
-  stage(driver, [
-    { type: "session.created", payload: { behaviour: ports.director.behaviour, roots: [...roots], cwd, settings, title } },
-    ...(checks.length === 0 ? [] : [{ type: "checks.accepted", payload: { checks: [...checks] } } as const]),
-  ]);
+  const created: SessionEvent = { type: "session.created", payload: { behaviour: ports.director.behaviour, roots: [...roots], cwd, settings, title } };
+  const accepted: SessionEvent = { type: "checks.accepted", payload: { checks: [...checks] } };
+  stage(driver, checks.length === 0 ? [created] : [created, accepted]);
   await flush(driver);
   return session;
 }

@@ -1,0 +1,1 @@
+export { createDirector } from "./director.ts";
