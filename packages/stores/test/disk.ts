@@ -12,17 +12,21 @@ export interface SmallDisk {
   unmount(): void;
 }
 
-/** Whether this user may mount; without it, what happens on a full disk can't be shown. */
-export function canMountDisks(): boolean {
+/** The sizes in MiB of disks this user can mount: none where that takes rights this user hasn't. */
+export function mountable(mebibytes: number): number[] {
   const { folder, dispose } = temporaryFolder();
-  const mounted = mount(folder, 1);
-  if (mounted) spawnSync("umount", [folder]);
+  const mounted = mount(folder, mebibytes);
+  if (mounted) unmount(folder);
   void dispose();
-  return mounted;
+  return mounted ? [mebibytes] : [];
 }
 
 function mount(folder: string, mebibytes: number): boolean {
-  return spawnSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder]).status === 0;
+  return spawnSync("/bin/mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder]).status === 0;
+}
+
+function unmount(folder: string): void {
+  spawnSync("/bin/umount", [folder]);
 }
 
 /** A disk in memory of so many MiB. */
@@ -40,7 +44,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
     },
     empty: () => rmSync(filler),
     unmount: () => {
-      spawnSync("umount", [folder]);
+      unmount(folder);
       void dispose();
     },
   };

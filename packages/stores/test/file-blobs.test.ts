@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeBlobs } from "./blob-conformance.ts";
-import { canMountDisks, mountSmallDisk } from "./disk.ts";
+import { mountSmallDisk, mountable } from "./disk.ts";
 import { temporaryFolder } from "./folder.ts";
 
 const hour = 60 * 60 * 1000;
@@ -125,22 +125,20 @@ describe("the content store in files", () => {
     expect(() => openFileBlobs(join(folder, "..", "..", "file", "blobs"))).toThrow(expect.objectContaining({ code: "store_failed" }));
   });
 
-  if (canMountDisks()) {
-    it("says that the disk is full, leaves nothing behind, and goes on once there is space", async () => {
-      const disk = mountSmallDisk(2);
-      try {
-        const blobs = openFileBlobs(join(disk.folder, "blobs"));
-        const id = await blobs.put(bytesOf("before"));
-        disk.fill(16 * 1024);
-        const large = new Uint8Array(256 * 1024).fill(7);
-        await expect(blobs.put(large)).rejects.toMatchObject({ code: "store_full" });
-        expect(readdirSync(join(disk.folder, "blobs", "drafts"))).toEqual([]);
-        expect(await blobs.get(id)).toEqual(bytesOf("before"));
-        disk.empty();
-        expect(await blobs.get(await blobs.put(large))).toEqual(large);
-      } finally {
-        disk.unmount();
-      }
-    });
-  }
+  it.each(mountable(2))("says that the disk (%d MiB) is full, leaves nothing behind, and goes on once there is space", async (size) => {
+    const disk = mountSmallDisk(size);
+    try {
+      const blobs = openFileBlobs(join(disk.folder, "blobs"));
+      const id = await blobs.put(bytesOf("before"));
+      disk.fill(16 * 1024);
+      const large = new Uint8Array(256 * 1024).fill(7);
+      await expect(blobs.put(large)).rejects.toMatchObject({ code: "store_full" });
+      expect(readdirSync(join(disk.folder, "blobs", "drafts"))).toEqual([]);
+      expect(await blobs.get(id)).toEqual(bytesOf("before"));
+      disk.empty();
+      expect(await blobs.get(await blobs.put(large))).toEqual(large);
+    } finally {
+      disk.unmount();
+    }
+  });
 });

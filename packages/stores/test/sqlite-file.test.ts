@@ -1,6 +1,19 @@
 import { HoldfastError } from "@holdfast/protocol";
 import { openSqliteLog } from "@holdfast/stores/sqlite";
-import { chmodSync, closeSync, copyFileSync, cpSync, mkdirSync, openSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -8,7 +21,7 @@ import { migrate } from "../src/sqlite/format.ts";
 import { logOn } from "../src/sqlite/log.ts";
 import { openStoreFile } from "../src/sqlite/file.ts";
 import { migrations } from "../src/sqlite/schema.ts";
-import { canMountDisks, mountSmallDisk } from "./disk.ts";
+import { mountSmallDisk, mountable } from "./disk.ts";
 import { temporaryFolder } from "./folder.ts";
 import { commitOf, owner, storedEvent } from "./sample.ts";
 
@@ -29,8 +42,7 @@ const codeOf = (work: () => unknown): string => {
   }
   return "nothing thrown";
 };
-const bytesOnDisk = () =>
-  Buffer.concat(readdirSync(join(folder, "home")).map((name) => readFileSync(join(folder, "home", name))));
+const bytesOnDisk = () => Buffer.concat(readdirSync(join(folder, "home")).map((name) => readFileSync(join(folder, "home", name))));
 
 /** A store with one large session and one small one, closed. */
 async function makeStore(events = 400): Promise<void> {
@@ -58,7 +70,9 @@ describe("the file", () => {
 
   it("has everything when it is opened again", async () => {
     const log = openSqliteLog(path);
-    await log.commit(commitOf("s", 0, { registers: [{ kind: "fact", key: "a", value: "1" }], outbox: [{ messageId: "o", to: "x", body: "" }] }));
+    await log.commit(
+      commitOf("s", 0, { registers: [{ kind: "fact", key: "a", value: "1" }], outbox: [{ messageId: "o", to: "x", body: "" }] }),
+    );
     await log.post("s", { messageId: "m", body: "hello", at: 1 });
     await log.claim("s", "call", 1, "driver");
     await log.lock("workspace", owner(1), () => true);
@@ -90,7 +104,9 @@ describe("the file", () => {
     for (let seq = 0; seq < 120; seq++) {
       const word = seq === 50 ? "erased-content" : "kept-content";
       await log.commit(commitOf("s", seq, { events: [storedEvent("s", seq + 1, secret(word))] }));
-      await log.commit(commitOf("d", seq, { events: [storedEvent("d", seq + 1, secret("deleted-content"))], head: secret("deleted-content") }));
+      await log.commit(
+        commitOf("d", seq, { events: [storedEvent("d", seq + 1, secret("deleted-content"))], head: secret("deleted-content") }),
+      );
     }
     await log.post("d", { messageId: "m", body: secret("deleted-content"), at: 1 });
     expect(bytesOnDisk().includes("erased-content")).toBe(true);
@@ -139,7 +155,16 @@ describe("the format", () => {
     const log = openSqliteLog(path);
     const state = await log.load("ses_1");
     expect(state).toEqual({
-      row: { session: "ses_1", workspace: "/project", title: "Fix the login", status: "waiting", wakeAt: 5000.5, createdAt: 1000, updatedAt: 2000, seq: 2 },
+      row: {
+        session: "ses_1",
+        workspace: "/project",
+        title: "Fix the login",
+        status: "waiting",
+        wakeAt: 5000.5,
+        createdAt: 1000,
+        updatedAt: 2000,
+        seq: 2,
+      },
       head: '{"turn":1}',
       registers: [{ kind: "plan", key: "main", value: '["look"]' }],
     });
@@ -158,7 +183,11 @@ describe("the format", () => {
 
   it("goes forward step by step and keeps the rows", () => {
     const db = openFixture();
-    migrate(db, path, [...migrations, "ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0", "UPDATE sessions SET pinned = 1"]);
+    migrate(db, path, [
+      ...migrations,
+      "ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+      "UPDATE sessions SET pinned = 1",
+    ]);
     expect(format(db)).toBe(migrations.length + 2);
     expect(db.prepare("SELECT session, pinned FROM sessions").all()).toMatchObject([{ session: "ses_1", pinned: 1 }]);
     db.close();
@@ -167,7 +196,7 @@ describe("the format", () => {
   it("stays where it was when a step fails", () => {
     const db = openFixture();
     const steps = [...migrations, "ALTER TABLE sessions ADD COLUMN pinned INTEGER", "INSERT INTO nowhere VALUES (1)"];
-    expect(() => migrate(db, path, steps)).toThrow();
+    expect(() => migrate(db, path, steps)).toThrow("no such table: nowhere");
     expect(format(db)).toBe(1);
     expect(db.prepare("SELECT * FROM sessions").get()).not.toHaveProperty("pinned");
     db.close();
@@ -315,39 +344,37 @@ describe("when it can't be saved", () => {
     await log.close();
   });
 
-  if (canMountDisks()) {
-    it("a full disk leaves nothing of the commit, shortens no file, and it goes on when there is space", async () => {
-      const disk = mountSmallDisk(4);
-      try {
-        path = join(disk.folder, "home", "sessions.db");
-        const log = openSqliteLog(path);
-        await log.commit(commitOf("s", 0));
-        disk.fill(200_000);
-        const size = statSync(path).size;
-        await expect(log.commit(tooLarge(1))).rejects.toMatchObject({ code: "store_full" });
-        let seq = 1;
-        const untilFull = async () => {
-          for (;;) await log.commit(commitOf("s", seq++));
-        };
-        await expect(untilFull()).rejects.toMatchObject({ code: "store_full" });
-        seq -= 1;
-        expect(statSync(path).size).toBeGreaterThanOrEqual(size);
-        expect((await log.load("s"))?.row.seq).toBe(seq);
-        await expect(log.post("s", { messageId: "m", body: "x".repeat(50_000), at: 1 })).rejects.toMatchObject({ code: "store_full" });
-        disk.empty();
-        await log.commit(tooLarge(seq));
-        expect(await log.read("s", 1)).toHaveLength(seq + 1);
-        await log.close();
-        const again = openSqliteLog(path);
-        expect(await again.read("s", 1)).toHaveLength(seq + 1);
-        await again.close();
+  it.each(mountable(4))("a full disk (%d MiB) leaves nothing of the commit, shortens no file, and it goes on later", async (size) => {
+    const disk = mountSmallDisk(size);
+    try {
+      path = join(disk.folder, "home", "sessions.db");
+      const log = openSqliteLog(path);
+      await log.commit(commitOf("s", 0));
+      disk.fill(200_000);
+      const before = statSync(path).size;
+      await expect(log.commit(tooLarge(1))).rejects.toMatchObject({ code: "store_full" });
+      let seq = 1;
+      const untilFull = async () => {
+        for (;;) await log.commit(commitOf("s", seq++));
+      };
+      await expect(untilFull()).rejects.toMatchObject({ code: "store_full" });
+      seq -= 1;
+      expect(statSync(path).size).toBeGreaterThanOrEqual(before);
+      expect((await log.load("s"))?.row.seq).toBe(seq);
+      await expect(log.post("s", { messageId: "m", body: "x".repeat(50_000), at: 1 })).rejects.toMatchObject({ code: "store_full" });
+      disk.empty();
+      await log.commit(tooLarge(seq));
+      expect(await log.read("s", 1)).toHaveLength(seq + 1);
+      await log.close();
+      const again = openSqliteLog(path);
+      expect(await again.read("s", 1)).toHaveLength(seq + 1);
+      await again.close();
 
-        disk.fill(0);
-        expect(codeOf(() => openSqliteLog(join(disk.folder, "new", "sessions.db")))).toBe("store_full");
-        disk.empty();
-      } finally {
-        disk.unmount();
-      }
-    });
-  }
+      disk.fill(0);
+      expect(codeOf(() => openSqliteLog(join(disk.folder, "new", "sessions.db")))).toBe("store_full");
+      disk.empty();
+    } finally {
+      disk.unmount();
+    }
+  });
 });

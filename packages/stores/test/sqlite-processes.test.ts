@@ -11,7 +11,9 @@ import { temporaryFolder } from "./folder.ts";
 import { commitOf, owner } from "./sample.ts";
 
 const run = promisify(execFile);
-const child = (name: string) => fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url));
+const contend = fileURLToPath(new URL("./children/contend.ts", import.meta.url));
+const keepCommitting = fileURLToPath(new URL("./children/keep-committing.ts", import.meta.url));
+const takeLock = fileURLToPath(new URL("./children/take-lock.ts", import.meta.url));
 
 let folder: string;
 let dispose: () => Promise<void>;
@@ -34,7 +36,7 @@ it("processes that make and write one file at once lose nothing and exclude each
   const journal = join(folder, "journal");
   const names = ["a", "b", "c"];
   const rounds = 25;
-  const outputs = await Promise.all(names.map((name) => run(process.execPath, [child("contend"), path, name, String(rounds), journal])));
+  const outputs = await Promise.all(names.map((name) => run(process.execPath, [contend, path, name, String(rounds), journal])));
 
   const log = openSqliteLog(path);
   const all = names.length * rounds;
@@ -61,7 +63,7 @@ it("processes that make and write one file at once lose nothing and exclude each
 
 it("a file opened twice in one process keeps what it writes when another process opens and closes it", async () => {
   const path = join(folder, "sessions.db");
-  const elsewhere = (name: string) => run(process.execPath, [child("contend"), path, name, "1", join(folder, "journal")]);
+  const elsewhere = (name: string) => run(process.execPath, [contend, path, name, "1", join(folder, "journal")]);
   const log = openSqliteLog(path);
   await log.commit(commitOf("s", 0));
   const twin = openSqliteLog(path);
@@ -82,7 +84,7 @@ it("every commit acknowledged before a kill is there, whole, and none by half", 
   const path = join(folder, "sessions.db");
   let acknowledged = 0;
   for (const lines of [1, 7, 40, 150]) {
-    const writer = spawn(process.execPath, [child("keep-committing"), path, "s"], { stdio: ["ignore", "pipe", "inherit"] });
+    const writer = spawn(process.execPath, [keepCommitting, path, "s"], { stdio: ["ignore", "pipe", "inherit"] });
     let seen = 0;
     for await (const line of createInterface({ input: writer.stdout })) {
       acknowledged = Number(line);
@@ -107,7 +109,7 @@ it("every commit acknowledged before a kill is there, whole, and none by half", 
 it("a lock outlives its killed holder until somebody asks, and then goes to one of those who ask", async () => {
   const path = join(folder, "sessions.db");
   const log = openSqliteLog(path);
-  const holder = spawn(process.execPath, [child("take-lock"), path, "workspace"], { stdio: ["ignore", "pipe", "inherit"] });
+  const holder = spawn(process.execPath, [takeLock, path, "workspace"], { stdio: ["ignore", "pipe", "inherit"] });
   await once(holder.stdout, "data");
   const pid = holder.pid ?? 0;
   const isAlive = ({ pid: asked }: { readonly pid: number }) => isRunning(asked);

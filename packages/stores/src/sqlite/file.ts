@@ -65,6 +65,8 @@ function makePrivate(path: string): void {
 }
 
 function configure(db: DatabaseSync, durability: Durability, timeoutMs: number): void {
+  // Counts only before the file's first page is written: the space of a deleted session can be given back.
+  db.exec("PRAGMA auto_vacuum = INCREMENTAL");
   useWriteAheadLog(db, timeoutMs);
   db.exec(`
     PRAGMA synchronous = ${durability};

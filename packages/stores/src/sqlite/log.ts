@@ -46,6 +46,7 @@ export function logOn(db: DatabaseSync, path: string): Log {
     },
     delete: async (session) => {
       sessions.delete(session);
+      giveBackSpace(db, path);
       forgetOldPages(db, path);
     },
     referencedBlobs: async () => sessions.referencedBlobs(),
@@ -53,6 +54,15 @@ export function logOn(db: DatabaseSync, path: string): Log {
       if (db.isOpen) db.close();
     },
   };
+}
+
+/** What deleted rows leave free inside the file. Left for the next time where another process writes for so long. */
+function giveBackSpace(db: DatabaseSync, path: string): void {
+  try {
+    db.exec("PRAGMA incremental_vacuum");
+  } catch (error) {
+    if (!isBusy(error)) throw storeFailure(error, path);
+  }
 }
 
 /**
