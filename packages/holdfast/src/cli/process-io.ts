@@ -1,0 +1,67 @@
+import type { Io, Output, StopSignal } from "./io.ts";
+import { redact } from "./io.ts";
+
+const stopSignals: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/**
+ * The `Io` of this process. A reader that went away (EPIPE, as in `| head`) loses what it didn't read; the session goes
+ * on and its exit status still says how it ended.
+ */
+export function processIo(): Io & { flush(): Promise<void> } {
+  const secrets: string[] = [];
+  const output = (stream: NodeJS.WriteStream): Output => {
+    let isOpen = true;
+    stream.on("error", () => {
+      isOpen = false;
+    });
+    return {
+      write: (text) => {
+        if (isOpen && text !== "") stream.write(redact(text, secrets));
+      },
+      stream,
+      isTTY: stream.isTTY === true,
+      get columns() {
+        return stream.columns || 80;
+      },
+    };
+  };
+  return {
+    stdin: {
+      get isTTY() {
+        return process.stdin.isTTY === true;
+      },
+      readAll: async () => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+        return Buffer.concat(chunks).toString("utf8");
+      },
+      get stream() {
+        return process.stdin;
+      },
+    },
+    stdout: output(process.stdout),
+    stderr: output(process.stderr),
+    env: process.env,
+    cwd: process.cwd(),
+    onStop: (handler) => {
+      const listeners = stopSignals.map((signal) => ({ signal, listener: () => handler(signal) }));
+      for (const { signal, listener } of listeners) process.on(signal, listener);
+      return () => {
+        for (const { signal, listener } of listeners) process.off(signal, listener);
+      };
+    },
+    hide: (values) => {
+      secrets.push(...values);
+    },
+    flush: async () => {
+      await Promise.all([drained(process.stdout), drained(process.stderr)]);
+    },
+  };
+}
+
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || stream.errored) resolve();
+    else stream.write("", () => resolve());
+  });
+}

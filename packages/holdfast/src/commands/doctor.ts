@@ -1,0 +1,168 @@
+import { access, constants, stat } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { isHoldfastError } from "@holdfast/protocol/error";
+import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
+import type { Io } from "../cli/io.ts";
+import { usesColour } from "../cli/io.ts";
+import type { Config } from "../config/config.ts";
+import { configPath, readConfig } from "../config/config.ts";
+import { ensureHome, homeFolder } from "../config/home.ts";
+import { chooseModel, endpointOf, secretValues } from "../config/model-choice.ts";
+import { isTrusted } from "../config/trust-store.ts";
+import { findWorkspace } from "../config/workspace.ts";
+import { pad, wrap } from "../render/layout.ts";
+import { sanitize } from "../render/sanitize.ts";
+import type { Style } from "../render/style.ts";
+import { createStyle } from "../render/style.ts";
+import type { Hosts } from "../runtime-api.ts";
+
+const spec: CommandSpec = {
+  name: "doctor",
+  summary: "Looks at this machine and says what is missing and how to get it. Changes nothing but its own home folder.",
+  usage: ["holdfast doctor"],
+  flags: {},
+  words: { min: 0, max: 0, named: "nothing" },
+  notes: ["Exit status 1 where something blocks the main job, else 0."],
+  examples: [["holdfast doctor", "before the first session, or when commands are refused"]],
+};
+
+/** `problem` blocks the main job, `note` is worth knowing. */
+interface Finding {
+  readonly about: string;
+  readonly state: "ok" | "note" | "problem";
+  readonly text: string;
+}
+
+const oldestNode = [22, 19] as const;
+
+async function run(_given: Arguments, io: Io, hosts: Hosts): Promise<number> {
+  const home = homeFolder(io.env, io.cwd);
+  const config = await tryConfig(home);
+  if (config.config !== null) io.hide(secretValues(config.config, io.env));
+  const findings = [
+    checkNode(),
+    await checkHome(home),
+    config.finding,
+    ...(await checkKeyFile(home)),
+    ...(await checkHost(io, hosts, home, config.config)),
+    await checkProgram(io, "git", "problem", "checks, diffs and tracked files need it: install git"),
+    ...(process.platform === "linux" ? [await checkProgram(io, "socat", "note", "--allow-net HOST needs it: apt-get install socat")] : []),
+    checkModel(io, config.config),
+    await checkTrust(io, home),
+  ];
+  const style = createStyle(usesColour(io.stdout, io.env));
+  for (const finding of findings) io.stdout.write(`${render(finding, style, io.stdout.columns).join("\n")}\n`);
+  return findings.some((finding) => finding.state === "problem") ? 1 : 0;
+}
+
+function render({ about, state, text }: Finding, style: Style, width: number): string[] {
+  const paint = state === "ok" ? style.good : state === "note" ? style.care : style.bad;
+  return wrap(sanitize(text), width - 20).map((line, index) =>
+    index === 0 ? `${paint(pad(state, 8))} ${pad(about, 10)} ${line}` : `${" ".repeat(20)}${line}`,
+  );
+}
+
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const isNew = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1]);
+  return isNew
+    ? { about: "node", state: "ok", text: process.versions.node }
+    : { about: "node", state: "problem", text: `${process.versions.node} is too old: install Node ${oldestNode.join(".")} or newer` };
+}
+
+async function checkHome(home: string): Promise<Finding> {
+  try {
+    await ensureHome(home);
+    await access(home, constants.W_OK | constants.X_OK);
+    return { about: "home", state: "ok", text: home };
+  } catch {
+    return { about: "home", state: "problem", text: `${home} can't be written: make it yours, or set HOLDFAST_HOME to a folder that is` };
+  }
+}
+
+async function tryConfig(home: string): Promise<{ config: Config | null; finding: Finding }> {
+  try {
+    const config = await readConfig(home);
+    return { config, finding: { about: "config", state: "ok", text: (await exists(configPath(home))) ? configPath(home) : "none, defaults hold" } };
+  } catch (error) {
+    return { config: null, finding: problem("config", error) };
+  }
+}
+
+async function checkKeyFile(home: string): Promise<Finding[]> {
+  const found = await stat(configPath(home)).catch(() => null);
+  if (found === null || (found.mode & 0o077) === 0) return [];
+  return [{ about: "config", state: "note", text: `others on this machine may read it; where it holds a key: chmod 600 ${configPath(home)}` }];
+}
+
+async function checkHost(io: Io, hosts: Hosts, home: string, config: Config | null): Promise<Finding[]> {
+  try {
+    const workspace = await findWorkspace(".", io.cwd, io.env);
+    const host = await hosts.openHost(
+      { home, isEphemeral: false, config: config ?? { providers: {}, limits: {} }, env: io.env },
+      { cwd: workspace.cwd, roots: [{ id: "root", path: workspace.root }] },
+    );
+    try {
+      const sessions = (await host.ports.log.list({})).length;
+      const sandbox = await host.ports.processes.sandboxProblem();
+      return [
+        { about: "store", state: "ok", text: `opens, ${sessions} sessions` },
+        sandbox === null
+          ? { about: "sandbox", state: "ok", text: "commands can be confined" }
+          : { about: "sandbox", state: "problem", text: `${sandbox}; until then commands are refused, or run with --sandbox off` },
+      ];
+    } finally {
+      await host.close();
+    }
+  } catch (error) {
+    return [problem("store", error)];
+  }
+}
+
+async function checkProgram(io: Io, name: string, ifMissing: "note" | "problem", what: string): Promise<Finding> {
+  for (const folder of (io.env["PATH"] ?? "").split(delimiter)) {
+    if (folder !== "" && (await access(join(folder, name), constants.X_OK).then(() => true, () => false))) {
+      return { about: name, state: "ok", text: join(folder, name) };
+    }
+  }
+  return { about: name, state: ifMissing, text: `not found; ${what}` };
+}
+
+function checkModel(io: Io, config: Config | null): Finding {
+  if (config === null) return { about: "model", state: "note", text: "can't tell before the config is read" };
+  try {
+    const model = chooseModel(undefined, config, io.env, io.cwd);
+    if (model.startsWith("script:")) return { about: "model", state: "ok", text: model };
+    const endpoint = endpointOf(model, config, io.env);
+    return { about: "model", state: "ok", text: `${model} at ${new URL(endpoint.baseUrl).host}, ${endpoint.apiKey === null ? "no key" : "with a key"}` };
+  } catch (error) {
+    // A key without a default model is enough to work: --model names one each time.
+    const canWork = Boolean(io.env["OPENAI_API_KEY"] ?? io.env["OPENAI_BASE_URL"]) || Object.keys(config.providers).length > 0;
+    return canWork && config.model === undefined
+      ? { about: "model", state: "note", text: "none by default: name one with --model, or model = in config.toml" }
+      : problem("model", error);
+  }
+}
+
+async function checkTrust(io: Io, home: string): Promise<Finding> {
+  try {
+    const { root } = await findWorkspace(".", io.cwd, io.env);
+    return (await isTrusted(home, root))
+      ? { about: "trust", state: "ok", text: `${root} is trusted` }
+      : { about: "trust", state: "note", text: `${root} is not trusted: its AGENTS.md is not obeyed (holdfast trust)` };
+  } catch (error) {
+    return problem("trust", error);
+  }
+}
+
+function problem(about: string, error: unknown): Finding {
+  const text = error instanceof Error ? error.message : String(error);
+  const hint = isHoldfastError(error) && error.hint !== undefined ? `; ${error.hint}` : "";
+  return { about, state: "problem", text: `${text}${hint}` };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}
+
+export const command: Command = { ...spec, run };

@@ -1,0 +1,194 @@
+import { realpath, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { DriveEnd } from "@holdfast/runtime";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
+import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
+import type { Io } from "../cli/io.ts";
+import { usesColour } from "../cli/io.ts";
+import { usage } from "../cli/parse.ts";
+import { writeAtomically } from "../config/home.ts";
+import { renderEnding } from "../render/ending.ts";
+import { createJsonEvents, jsonLine } from "../render/json-events.ts";
+import { fit } from "../render/layout.ts";
+import { createProgress } from "../render/progress.ts";
+import { sanitize, sanitizeLine } from "../render/sanitize.ts";
+import { createStyle } from "../render/style.ts";
+import type { Hosts } from "../runtime-api.ts";
+import { driveTurn } from "../session/drive-turn.ts";
+import type { SessionWishes } from "../session/flags.ts";
+import { readWishes, sessionFlags } from "../session/flags.ts";
+import { readImage } from "../session/images.ts";
+import type { ReadySession } from "../session/start.ts";
+import { inputParts, openSetup, resumeSession, startSession, titleOf } from "../session/start.ts";
+import { version } from "../version.ts";
+
+const spec: CommandSpec = {
+  name: "exec",
+  summary: "Runs one turn and exits with how it ended. Progress goes to stderr, the final message alone to stdout.",
+  usage: ["holdfast exec [flags] [prompt|-]", "holdfast exec resume [flags] ID [prompt|-]", "holdfast exec resume [flags] --last [prompt|-]"],
+  flags: {
+    ...sessionFlags,
+    image: { kind: "list", short: "i", value: "FILE", help: "show the model this PNG, JPEG, GIF or WebP image (repeatable)" },
+    last: { kind: "boolean", help: "with resume: the newest session of this folder" },
+    json: { kind: "boolean", help: "one JSON event a line on stdout instead" },
+    output: { kind: "string", short: "o", value: "FILE", help: "also write the final message to this file" },
+    ephemeral: { kind: "boolean", help: "keep nothing: the session ends with the process" },
+    quiet: { kind: "boolean", short: "q", help: "no progress, only how it ended" },
+  },
+  words: { min: 0, max: 3, named: "prompt" },
+  notes: [
+    "Without a prompt it is read from stdin where that is a pipe or a file; - always reads stdin.",
+    "Exit status: 0 verified, or no check was asked for; 1 failed; 2 wrong usage; 3 refuted; 4 waiting for an answer; 5 a limit was reached; 6 checks passed, but the evidence is weak; 7 blocked by a refused call; 130 interrupted.",
+    "Without a person to ask (--approvals deny, the default) a call that needs one is refused, and the model is told so.",
+  ],
+  examples: [
+    ['holdfast exec --model openai/NAME --check "npm test" "Fix the login bug"', "the work counts as done when npm test passes"],
+    ['holdfast exec resume --last "also cover the empty password"', "goes on with the newest session of this folder"],
+    ["git diff | holdfast exec --model openai/NAME --json -", "the prompt from stdin, events as JSON lines"],
+  ],
+};
+
+interface Request {
+  /** Null for a new session. */
+  readonly resume: { readonly id: string | null } | null;
+  /** Null where it is to be read from stdin, `undefined` where a resume goes on without one. */
+  readonly prompt: string | null | undefined;
+}
+
+/** Pure: which session and which prompt the words name. */
+export function readRequest(given: Arguments, stdinIsTTY: boolean): Request {
+  const [first, ...rest] = given.words;
+  const word = (text: string | undefined): string | null | undefined => (text === "-" ? null : text);
+  if (first === "resume") {
+    if (given.has("ephemeral")) throw usage(spec, "--ephemeral keeps no session that could be resumed");
+    const words = given.has("last") ? rest : rest.slice(1);
+    const id = given.has("last") ? null : rest[0];
+    if (id === undefined) throw usage(spec, "resume: which session?", "name its ID, or --last for the newest of this folder");
+    if (words.length > 1) throw usage(spec, `unexpected word ${JSON.stringify(words[1])}`, "put a prompt of several words in quotes");
+    return { resume: { id }, prompt: word(words[0]) };
+  }
+  if (given.has("last")) throw usage(spec, "--last belongs to resume", 'holdfast exec resume --last "…"');
+  if (rest.length > 0) throw usage(spec, `unexpected word ${JSON.stringify(rest[0])}`, "put a prompt of several words in quotes");
+  if (first === undefined && stdinIsTTY) throw usage(spec, "there is no prompt", 'holdfast exec "what to do"');
+  return { resume: null, prompt: word(first) ?? null };
+}
+
+async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
+  try {
+    return await runOnce(given, io, hosts);
+  } catch (error) {
+    // Whoever reads the lines learns of the failure there too; the caller tells the person and sets the exit status.
+    if (given.has("json")) {
+      const code = isHoldfastError(error) ? error.code : "internal";
+      io.stdout.write(jsonLine({ type: "error", message: error instanceof Error ? error.message : String(error), code }));
+    }
+    throw error;
+  }
+}
+
+async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
+  const isJson = given.has("json");
+  const wishes = readWishes(spec, given);
+  const request = readRequest(given, io.stdin.isTTY);
+  const output = given.value("output");
+  const outputPath = output === undefined ? null : await writablePath(resolve(io.cwd, output));
+  const images = await Promise.all(given.values("image").map((file) => readImage(file, io.cwd)));
+  const prompt = await readPrompt(request, io);
+  const setup = await openSetup(io, given.has("ephemeral"));
+  const ready = await open(io, hosts, setup, wishes, request, prompt);
+  try {
+    const shown = isJson ? showJson(io, ready) : showProgress(io, ready, given.has("quiet"));
+    if (prompt !== undefined || images.length > 0) {
+      const parts = await inputParts(ready.host, prompt ?? "", images);
+      await ready.host.runtime.post(ready.host.ports, ready.session, { type: "input.send", parts });
+    }
+    const end = await driveTurn(ready.host, ready.session, {
+      waiting: "return",
+      onEvent: shown.onEvent,
+      onStop: (handler) => io.onStop(handler),
+      onStopping: (isForced) => {
+        io.stderr.write(isForced ? "stopping at once\n" : "interrupting; once more to stop at once\n");
+      },
+    });
+    // Nobody is left to look after what runs in the background.
+    if (given.has("ephemeral")) await ready.host.ports.processes.endSession(ready.session, { forget: true });
+    else await ready.host.runtime.closeSession(ready.host.ports, ready.session);
+    if (outputPath !== null && end.report !== null) await writeAtomically(outputPath, `${end.report.message}\n`, 0o644);
+    shown.end(end, given.has("ephemeral") ? null : ready.session);
+    return end.exitStatus;
+  } finally {
+    await ready.host.close();
+  }
+}
+
+function open(
+  io: Io,
+  hosts: Hosts,
+  setup: Awaited<ReturnType<typeof openSetup>>,
+  wishes: SessionWishes,
+  request: Request,
+  prompt: string | undefined,
+): Promise<ReadySession> {
+  if (request.resume !== null) return resumeSession(io, hosts, setup, wishes, request.resume.id);
+  return startSession(io, hosts, setup, wishes, { title: titleOf(prompt ?? ""), defaultApprovals: "deny" });
+}
+
+async function readPrompt(request: Request, io: Io): Promise<string | undefined> {
+  if (request.prompt === undefined) return undefined;
+  const text = request.prompt ?? (await io.stdin.readAll());
+  if (text.trim() === "") throw usage(spec, request.prompt === null ? "there is no prompt: stdin was empty" : "the prompt is empty");
+  return text.trim();
+}
+
+/** Found out before any work is done, not after. */
+async function writablePath(path: string): Promise<string> {
+  const folder = await realpath(dirname(path)).catch(() => null);
+  if (folder === null) throw new HoldfastError("usage", `-o: there is no folder ${dirname(path)}`);
+  if ((await stat(path).catch(() => null))?.isDirectory()) throw new HoldfastError("usage", `-o: ${path} is a folder`);
+  return path;
+}
+
+interface Shown {
+  readonly onEvent: NonNullable<Parameters<typeof driveTurn>[2]["onEvent"]>;
+  end(end: DriveEnd, session: string | null): void;
+}
+
+function showJson(io: Io, ready: ReadySession): Shown {
+  const events = createJsonEvents();
+  io.stdout.write(jsonLine(events.thread(ready.session)));
+  return {
+    onEvent: (event) => {
+      for (const line of events.take(event)) io.stdout.write(jsonLine(line));
+    },
+    end: (end) => {
+      for (const line of events.end(end)) io.stdout.write(jsonLine(line));
+    },
+  };
+}
+
+function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Shown {
+  const style = createStyle(usesColour(io.stderr, io.env));
+  const width = () => Math.max(40, io.stderr.columns);
+  const print = (lines: readonly string[]) => {
+    if (lines.length > 0) io.stderr.write(`${lines.join("\n")}\n`);
+  };
+  const progress = createProgress({ style, width, outputLines: 6, showsAnswer: true });
+  if (!isQuiet) {
+    print([
+      style.dim(fit(`holdfast ${version} · ${sanitizeLine(ready.model)} · session ${ready.session}`, width())),
+      style.dim(fit(sanitizeLine(ready.workspace.cwd), width())),
+    ]);
+  }
+  return {
+    onEvent: (event) => {
+      if (!isQuiet) print(progress(event));
+    },
+    end: (end, session) => {
+      print(renderEnding(end, { style, width: width(), session, showsResume: true }));
+      const message = end.report?.message ?? "";
+      if (message !== "") io.stdout.write(`${sanitize(message).trimEnd()}\n`);
+    },
+  };
+}
+
+export const command: Command = { ...spec, run };

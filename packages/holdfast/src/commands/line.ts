@@ -1,0 +1,99 @@
+import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
+import type { Io } from "../cli/io.ts";
+import { usesColour } from "../cli/io.ts";
+import { usage } from "../cli/parse.ts";
+import { isTrusted } from "../config/trust-store.ts";
+import { findWorkspace } from "../config/workspace.ts";
+import { runLineMode } from "../line/line-mode.ts";
+import { openScreen } from "../line/screen.ts";
+import { wrap } from "../render/layout.ts";
+import { sanitizeLine } from "../render/sanitize.ts";
+import { createStyle } from "../render/style.ts";
+import type { Hosts } from "../runtime-api.ts";
+import { checkFromCommand } from "../session/checks.ts";
+import type { SessionWishes } from "../session/flags.ts";
+import { readWishes, sessionFlags } from "../session/flags.ts";
+import type { ReadySession } from "../session/start.ts";
+import { checkedModel, openSetup, resumeSession, startSession, titleOf } from "../session/start.ts";
+import { version } from "../version.ts";
+
+const spec: CommandSpec = {
+  name: "",
+  summary: "Line mode: type what to do, see it done step by step, steer while it works.",
+  usage: ["holdfast [flags]", "holdfast [flags] --resume ID", "holdfast [flags] --last"],
+  flags: {
+    ...sessionFlags,
+    resume: { kind: "string", value: "ID", help: "go on with this session" },
+    last: { kind: "boolean", help: "go on with the newest session of this folder" },
+  },
+  words: { min: 0, max: 0, named: "nothing" },
+  notes: [
+    "/help names the commands. What you type while a turn runs steers it; Ctrl-C interrupts it. Calls that need a person are shown with their exact input and what allowing them grants.",
+    "With input from a pipe each line is one prompt, taken when the turn before it is over; a call that needs a person takes the next line as its answer.",
+  ],
+  examples: [
+    ["holdfast --model openai/NAME", "a new session in this folder"],
+    ['holdfast --last --check "npm test"', "the newest session, held to a check from now on"],
+  ],
+};
+
+async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
+  let wishes: SessionWishes = readWishes(spec, given);
+  const isResumed = given.has("resume") || given.has("last");
+  if (given.has("resume") && given.has("last")) throw usage(spec, "--resume and --last are both given", "one of them names the session");
+  const setup = await openSetup(io);
+  let ready: ReadySession | null = null;
+  let goesOn = false;
+  if (isResumed) {
+    const resumed = await resumeSession(io, hosts, setup, wishes, given.value("resume") ?? null);
+    goesOn = resumed.view.row.status !== "idle";
+    ready = resumed;
+    wishes = { ...wishes, checks: resumed.view.checks.map((check) => check.name) };
+  }
+  const workspace = ready?.workspace ?? (await findWorkspace(wishes.folder, io.cwd, io.env));
+  let model = ready?.model ?? checkedModel(wishes.model, setup.config, io);
+  const trusted = wishes.trustsProject || (await isTrusted(setup.home, workspace.root));
+  const screen = openScreen(io);
+  const style = createStyle(usesColour(io.stdout, io.env));
+  const width = () => Math.max(40, io.stdout.columns);
+  const welcome = [
+    ...wrap(`holdfast ${version} · ${sanitizeLine(model)} · ${sanitizeLine(workspace.cwd)}`, width()).map(style.dim),
+    ...(trusted ? [] : wrap("this project is not trusted: its AGENTS.md is not obeyed (holdfast trust)", width()).map(style.dim)),
+    style.dim("/help names the commands"),
+  ];
+  try {
+    return await runLineMode({
+      io,
+      screen,
+      welcome,
+      goesOn,
+      begin: async (prompt) => {
+        ready ??= await startSession(io, hosts, setup, { ...wishes, model }, { title: titleOf(prompt), defaultApprovals: "ask" });
+        return ready;
+      },
+      slash: {
+        current: () => ready,
+        folders: [...new Set([workspace.cwd, workspace.root])],
+        model: () => model,
+        setModel: async (name) => {
+          const chosen = checkedModel(name, setup.config, io);
+          if (ready !== null) await ready.host.runtime.changeSettings(ready.host.ports, ready.session, { model: chosen });
+          model = chosen;
+        },
+        checks: () => wishes.checks,
+        addCheck: async (command) => {
+          if (ready !== null) await ready.host.runtime.acceptChecks(ready.host.ports, ready.session, [checkFromCommand(command)]);
+          wishes = { ...wishes, checks: [...wishes.checks, command] };
+        },
+        openStore: () => hosts.openStore(setup),
+        style,
+        width,
+      },
+    });
+  } finally {
+    screen.close();
+    await ready?.host.close();
+  }
+}
+
+export const command: Command = { ...spec, run };

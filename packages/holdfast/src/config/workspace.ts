@@ -1,0 +1,31 @@
+import { realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { HoldfastError } from "@holdfast/protocol/error";
+
+/** The folder a person works in, and the project around it. Both are real paths. */
+export interface Workspace {
+  readonly cwd: string;
+  readonly root: string;
+}
+
+/**
+ * The project is the git work tree around the folder, else the folder itself. A work tree that is the whole home folder
+ * or `/` (dotfiles kept in git) isn't meant when the work is in a folder below it. Throws `workspace_invalid`.
+ */
+export async function findWorkspace(folder: string, base: string, env: Readonly<Record<string, string | undefined>>): Promise<Workspace> {
+  const given = resolve(base, folder);
+  const found = await stat(given).catch(() => null);
+  if (found === null) throw new HoldfastError("workspace_invalid", `there is no folder ${given}`);
+  if (!found.isDirectory()) throw new HoldfastError("workspace_invalid", `${given} is not a folder`);
+  const cwd = await realpath(given);
+  const tooWide = new Set(["/", await realpath(env["HOME"] || homedir()).catch(() => "/")]);
+  for (let at = cwd; ; at = dirname(at)) {
+    if (await exists(join(at, ".git"))) return { cwd, root: at !== cwd && tooWide.has(at) ? cwd : at };
+    if (at === dirname(at)) return { cwd, root: cwd };
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}

@@ -1,0 +1,242 @@
+import type { Approval } from "@holdfast/protocol";
+import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
+import type { Io, StopSignal } from "../cli/io.ts";
+import { usesColour } from "../cli/io.ts";
+import { renderApproval, renderEnding } from "../render/ending.ts";
+import { wrap } from "../render/layout.ts";
+import { createProgress } from "../render/progress.ts";
+import { sanitizeLine } from "../render/sanitize.ts";
+import { createStyle } from "../render/style.ts";
+import { driveTurn } from "../session/drive-turn.ts";
+import type { ReadySession } from "../session/start.ts";
+import { inputParts } from "../session/start.ts";
+import { createAnswerStream } from "./answer-stream.ts";
+import type { SlashContext } from "./run-slash.ts";
+import { runSlash } from "./run-slash.ts";
+import type { Screen } from "./screen.ts";
+import type { Typed } from "./slash.ts";
+import { readTyped, usableDuringTurn } from "./slash.ts";
+
+export interface LineModeOptions {
+  readonly io: Io;
+  readonly screen: Screen;
+  /** The session, made with the first prompt as its title. */
+  readonly begin: (prompt: string) => Promise<ReadySession>;
+  readonly slash: SlashContext;
+  /** Lines shown once at the start. */
+  readonly welcome: readonly string[];
+  /** A resumed session whose turn is still open goes on at once. */
+  readonly goesOn: boolean;
+}
+
+const readyPrompt = "› ";
+const steerPrompt = "… ";
+const askPrompt = "allow? y/n › ";
+
+/** Runs until the person leaves or the input ends. Returns the exit status: of the last turn where nobody sits at a terminal. */
+export async function runLineMode(options: LineModeOptions): Promise<number> {
+  const { io, screen, slash } = options;
+  screen.print(options.welcome);
+  let status = 0;
+  let isLeaving = false;
+  let isFirst = options.goesOn;
+  while (!isLeaving) {
+    let prompt: string | null = null;
+    if (!isFirst) {
+      const typed = await readIdle(options);
+      if (typed === null) break;
+      if (typed.type === "unknown") screen.print(unknownCommand(typed));
+      if (typed.type === "command") {
+        if (typed.name === "quit") break;
+        screen.print(await runSlash(typed.name, typed.rest, slash), "answer");
+      }
+      if (typed.type !== "prompt" || typed.text === "") continue;
+      prompt = typed.text;
+    }
+    isFirst = false;
+    const ready = await options.begin(prompt ?? "");
+    const turn = await runTurn(options, ready, prompt);
+    status = turn.end.exitStatus;
+    isLeaving = turn.isLeaving;
+  }
+  const current = slash.current();
+  if (current !== null) {
+    await current.host.runtime.closeSession(current.host.ports, current.session);
+    screen.print([`go on with: holdfast --resume ${current.session}`]);
+  }
+  return screen.isInteractive && io.stdin.isTTY ? 0 : status;
+}
+
+/** Ctrl-C twice at an empty prompt leaves, as does the end of the input. */
+async function readIdle({ screen, io }: LineModeOptions): Promise<Typed | null> {
+  const leave = new AbortController();
+  let wasPressed = false;
+  const releases = [
+    screen.onInterrupt((typed) => {
+      if (typed !== "") {
+        wasPressed = false;
+      } else if (wasPressed) {
+        leave.abort();
+      } else {
+        wasPressed = true;
+        screen.print(["Ctrl-C once more to leave"]);
+      }
+    }),
+    io.onStop(() => leave.abort()),
+  ];
+  try {
+    let text = "";
+    for (;;) {
+      const line = await screen.next(text === "" ? readyPrompt : steerPrompt, leave.signal);
+      if (line === null || line === undefined) return text === "" ? null : readTyped(text);
+      // A backslash at the end of a line says that more follows.
+      if (!line.endsWith("\\")) return readTyped(text + line);
+      text += `${line.slice(0, -1)}\n`;
+    }
+  } finally {
+    for (const release of releases) release();
+  }
+}
+
+function unknownCommand(typed: Extract<Typed, { type: "unknown" }>): string[] {
+  return [`no command /${sanitizeLine(typed.name)}${typed.near === null ? "" : `: did you mean /${typed.near}?`} (/help names them)`];
+}
+
+async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: string | null): Promise<{ end: DriveEnd; isLeaving: boolean }> {
+  const { io, screen, slash } = options;
+  const { host, session } = ready;
+  const width = () => Math.max(40, io.stdout.columns);
+  const style = createStyle(screen.isInteractive && usesColour(io.stdout, io.env));
+  const progress = createProgress({ style, width, outputLines: 4, showsAnswer: false });
+  const answer = createAnswerStream(width);
+  const ended = new AbortController();
+  const state = { asked: [] as Approval[], isLeaving: false, unread: 0 };
+  let changed = new AbortController();
+  let stop: ((signal: StopSignal) => void) | null = null;
+
+  const show = (approval: Approval) => screen.print(renderApproval(approval, { style, width: width(), showsResume: false }));
+  const send = async (text: string) => {
+    state.unread += 1;
+    await host.runtime.post(host.ports, session, { type: "input.send", parts: await inputParts(host, text, []) });
+  };
+  const reply = async (approval: Approval, isAllowed: boolean) => {
+    await host.runtime.post(host.ports, session, {
+      type: "approval.answer",
+      approvalId: approval.id,
+      answer: isAllowed ? "allow" : "deny",
+      by: io.env["USER"] || "the person at the terminal",
+      note: "",
+      digest: approval.digest,
+    });
+  };
+  const onEvent = (event: RecordedEvent) => {
+    // The person has just typed it, and reads it above.
+    if (event.type === "turn.started" || event.type === "input.taken") state.unread = Math.max(0, state.unread - 1);
+    else screen.print(event.type === "approval.requested" ? [] : progress(event));
+    if (event.type === "sampling.settled") {
+      for (const item of event.payload.items) if (item.kind === "assistant_message") screen.print(answer.complete(item), "answer");
+    }
+    if (event.type === "approval.requested") {
+      if (state.asked.length === 0) {
+        screen.setAside();
+        show(event.payload.approval);
+      }
+      state.asked.push(event.payload.approval);
+      changed.abort();
+    }
+    if (event.type === "approval.answered" || event.type === "approval.expired") {
+      const isFirst = state.asked[0]?.id === event.payload.approvalId;
+      state.asked = state.asked.filter((approval) => approval.id !== event.payload.approvalId);
+      if (isFirst && state.asked[0] !== undefined) show(state.asked[0]);
+      changed.abort();
+    }
+  };
+
+  /** Reads what is typed while the turn runs: answers where something is asked, steering otherwise. */
+  const listen = async () => {
+    while (!ended.signal.aborted) {
+      changed = new AbortController();
+      const [approval] = state.asked;
+      const line = await screen.next(approval === undefined ? steerPrompt : askPrompt, AbortSignal.any([ended.signal, changed.signal]));
+      if (line === undefined) continue;
+      if (line === null) {
+        state.isLeaving = true;
+        stop?.("SIGHUP");
+        return;
+      }
+      const answered = /^(?:(y|yes)|n|no)$/i.exec(line.trim());
+      if (approval !== undefined && answered !== null) {
+        state.asked = state.asked.filter((open) => open !== approval);
+        await reply(approval, answered[1] !== undefined);
+        if (state.asked[0] !== undefined) show(state.asked[0]);
+        continue;
+      }
+      await takeDuringTurn(readTyped(line), approval !== undefined);
+    }
+  };
+  const takeDuringTurn = async (typed: Typed, isAsked: boolean) => {
+    if (typed.type === "unknown") screen.print(unknownCommand(typed));
+    else if (typed.type === "command" && typed.name === "quit") {
+      state.isLeaving = true;
+      stop?.("SIGHUP");
+    } else if (typed.type === "command" && usableDuringTurn.includes(typed.name)) {
+      screen.print(await runSlash(typed.name as "help" | "cost", typed.rest, slash), "answer");
+    } else if (typed.type === "command") screen.print([`/${typed.name} waits until the turn is over`]);
+    else if (typed.text !== "") {
+      await send(typed.text);
+      screen.print([style.dim(isAsked ? "noted; the call above still waits: y or n" : "noted: taken in at the next step")]);
+    }
+  };
+  const drive = () =>
+    driveTurn(host, session, {
+      waiting: screen.isInteractive ? "stay" : "return",
+      onEvent,
+      onDelta: (delta) => screen.print(answer.take(delta), "answer"),
+      onStop: (handler) => {
+        stop = handler;
+        const releases = [screen.onInterrupt(() => handler("SIGINT")), io.onStop(handler)];
+        return () => {
+          stop = null;
+          for (const release of releases) release();
+        };
+      },
+      onStopping: (isForced) => screen.print([isForced ? "stopping at once" : "interrupting; Ctrl-C once more to stop at once"]),
+    });
+
+  if (prompt !== null) await send(prompt);
+  const listening = screen.isInteractive ? listen() : Promise.resolve();
+  try {
+    let end = await drive();
+    for (;;) {
+      if (end.standing === "waiting" && !screen.isInteractive) {
+        const isGone = !(await answerFromPipe(end.approvals, screen, reply));
+        if (isGone) break;
+      } else if (state.unread === 0 || end.standing === "interrupted" || end.standing === "idle") break;
+      // Typed when the turn was already ending: it begins the next one.
+      end = await drive();
+    }
+    printEnding(end, options, style, width());
+    return { end, isLeaving: state.isLeaving || (end.standing === "waiting" && !screen.isInteractive) };
+  } finally {
+    ended.abort();
+    await listening;
+  }
+}
+
+/** Each open approval takes the next line of the input; false where there is none, and the approval stays open. */
+async function answerFromPipe(approvals: readonly Approval[], screen: Screen, reply: (approval: Approval, isAllowed: boolean) => Promise<void>): Promise<boolean> {
+  for (const approval of approvals) {
+    const line = await screen.next(askPrompt);
+    if (line === null || line === undefined) return false;
+    await reply(approval, /^(?:y|yes)$/i.test(line.trim()));
+  }
+  return approvals.length > 0;
+}
+
+/** A turn that changed and proved nothing is told in one line. */
+function printEnding(end: DriveEnd, { screen }: LineModeOptions, style: ReturnType<typeof createStyle>, width: number): void {
+  const { report } = end;
+  const isPlain = end.standing === "unverified" && report !== null && report.criteria.length === 0 && report.changes.length === 0;
+  if (isPlain) screen.print(wrap(`${end.standing} · ${sanitizeLine(report.heading)}`, width).map(style.dim));
+  else screen.print(renderEnding(end, { style, width, session: null, showsResume: !screen.isInteractive }));
+}

@@ -1,0 +1,144 @@
+import { clearScreenDown, createInterface, cursorTo, moveCursor } from "node:readline";
+import type { Io } from "../cli/io.ts";
+
+/** Lines that come quicker than a person types were pasted together and are one input. */
+const pasteGapMs = 20;
+
+/** A terminal on which a person types while lines appear above; or a pipe, from which lines are read one after the other. */
+export interface Screen {
+  readonly isInteractive: boolean;
+  /** Lines above whatever is being typed. Without a terminal: `answer` to stdout, `progress` to stderr. */
+  print(lines: readonly string[], kind?: "answer" | "progress"): void;
+  /** The next input; null at the end of the input; undefined when the signal aborts first. */
+  next(prompt: string, signal?: AbortSignal): Promise<string | null | undefined>;
+  /** Sets aside what is half typed, so that it can't be taken for the answer to a question that just appeared. */
+  setAside(): void;
+  /** Ctrl-C at the keyboard. `typed` is what stood on the line; it is cleared. */
+  onInterrupt(handler: (typed: string) => void): () => void;
+  close(): void;
+}
+
+export function openScreen(io: Io): Screen {
+  const isInteractive = io.stdin.isTTY && io.stdout.isTTY && io.env["TERM"] !== "dumb";
+  const output = io.stdout.stream;
+  const readline = createInterface({
+    input: io.stdin.stream,
+    ...(isInteractive ? { output } : {}),
+    terminal: isInteractive,
+    historySize: isInteractive ? 200 : 0,
+    crlfDelay: Infinity,
+  });
+  const inputs: string[] = [];
+  const waiters = new Set<() => void>();
+  let pasted: string[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let isClosed = false;
+  let isAsking = false;
+  let aside = "";
+
+  const wake = () => {
+    for (const waiter of waiters) waiter();
+  };
+  const flush = () => {
+    timer = null;
+    if (pasted.length > 0) inputs.push(pasted.join("\n"));
+    pasted = [];
+    wake();
+  };
+  readline.on("line", (line) => {
+    if (!isInteractive) {
+      inputs.push(line);
+      wake();
+      return;
+    }
+    pasted.push(line);
+    if (timer !== null) clearTimeout(timer);
+    timer = setTimeout(flush, pasteGapMs);
+  });
+  readline.on("close", () => {
+    if (timer !== null) clearTimeout(timer);
+    isClosed = true;
+    flush();
+  });
+
+  /** Node keeps what is typed in writable fields; there is no call that clears them. */
+  const clearTyped = () => {
+    Object.assign(readline, { line: "", cursor: 0 });
+  };
+
+  return {
+    isInteractive,
+    print: (lines, kind = "progress") => {
+      if (lines.length === 0) return;
+      const text = `${lines.join("\n")}\n`;
+      if (!isInteractive) {
+        (kind === "answer" ? io.stdout : io.stderr).write(text);
+        return;
+      }
+      if (!isAsking || isClosed) {
+        io.stdout.write(text);
+        return;
+      }
+      const { rows } = readline.getCursorPos();
+      if (rows > 0) moveCursor(output, 0, -rows);
+      cursorTo(output, 0);
+      clearScreenDown(output);
+      // Redrawing begins by moving up as many rows as the typed text took before: those rows are made first.
+      io.stdout.write(text + "\n".repeat(rows));
+      readline.prompt(true);
+    },
+    next: async (prompt, signal) => {
+      if (isInteractive && !isClosed) {
+        isAsking = true;
+        readline.setPrompt(prompt);
+        readline.prompt(true);
+        if (aside !== "") {
+          readline.write(aside);
+          aside = "";
+        }
+      }
+      try {
+        while (inputs.length === 0 && !isClosed && signal?.aborted !== true) {
+          await new Promise<void>((resolve) => {
+            const done = () => {
+              waiters.delete(done);
+              signal?.removeEventListener("abort", done);
+              resolve();
+            };
+            waiters.add(done);
+            signal?.addEventListener("abort", done);
+          });
+        }
+        // What was typed ahead stays for the next question where this one is no longer asked.
+        if (signal?.aborted === true) return undefined;
+        return inputs.shift() ?? null;
+      } finally {
+        if (isInteractive && !isClosed && isAsking && signal?.aborted === true) {
+          cursorTo(output, 0);
+          clearScreenDown(output);
+        }
+        isAsking = false;
+      }
+    },
+    setAside: () => {
+      if (!isInteractive || readline.line === "") return;
+      aside = readline.line;
+      clearTyped();
+    },
+    onInterrupt: (handler) => {
+      const listener = () => {
+        const typed = readline.line;
+        clearTyped();
+        if (isAsking) readline.prompt();
+        handler(typed);
+      };
+      readline.on("SIGINT", listener);
+      return () => {
+        readline.off("SIGINT", listener);
+      };
+    },
+    close: () => {
+      readline.close();
+    },
+  };
+}

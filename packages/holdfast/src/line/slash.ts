@@ -1,0 +1,31 @@
+import { nearest } from "../cli/nearest.ts";
+
+export const slashCommands = {
+  help: "this list",
+  model: "/model shows the model, /model PROVIDER/NAME changes it from the next turn on",
+  checks: "/checks lists the checks, /checks add CMD adds one",
+  undo: "takes back the last turn's edits (/undo all: the whole session's)",
+  diff: "what changed in the last turn",
+  sessions: "the sessions of this folder",
+  cost: "tokens and cost of this session",
+  quit: "leaves; the session stays and can be gone on with",
+} as const;
+
+export type SlashName = keyof typeof slashCommands;
+
+/** These only look, so they may be used while a turn runs. */
+export const usableDuringTurn: readonly SlashName[] = ["help", "cost", "quit"];
+
+export type Typed =
+  | { readonly type: "prompt"; readonly text: string }
+  | { readonly type: "command"; readonly name: SlashName; readonly rest: string }
+  | { readonly type: "unknown"; readonly name: string; readonly near: string | null };
+
+/** What a line means. A path such as `/etc/hosts` at the start of a prompt is no command. Pure. */
+export function readTyped(line: string): Typed {
+  const match = /^\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(line.trim());
+  if (match === null) return { type: "prompt", text: line.trim() };
+  const name = match[1] === "exit" || match[1] === "q" ? "quit" : (match[1] ?? "");
+  if (Object.hasOwn(slashCommands, name)) return { type: "command", name: name as SlashName, rest: (match[2] ?? "").trim() };
+  return { type: "unknown", name, near: nearest(name, Object.keys(slashCommands)) };
+}

@@ -1,0 +1,92 @@
+import { isHoldfastError } from "@holdfast/protocol/error";
+import type { Command } from "./cli/command.ts";
+import { commandHelp, frontPage } from "./cli/help.ts";
+import type { Io } from "./cli/io.ts";
+import { nearest } from "./cli/nearest.ts";
+import { parseFlags } from "./cli/parse.ts";
+import { sanitize } from "./render/sanitize.ts";
+import type { Hosts } from "./runtime-api.ts";
+import { version } from "./version.ts";
+
+type Load = () => Promise<{ readonly command: Command }>;
+
+/** Every command, in the order of the help. A command's file is loaded only when it is asked for. */
+const commands: Readonly<Record<string, { readonly summary: string; readonly load: Load }>> = {
+  exec: { summary: "run one turn and exit with how it ended; exec resume goes on with a session", load: () => import("./commands/exec.ts") },
+  sessions: { summary: "list, show or delete sessions", load: () => import("./commands/sessions.ts") },
+  approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
+  trust: { summary: "trust a project, so that its instructions are obeyed", load: () => import("./commands/trust.ts") },
+  undo: { summary: "take back the edits of a session's last turn", load: () => import("./commands/undo.ts") },
+  doctor: { summary: "look at this machine and say what is missing", load: () => import("./commands/doctor.ts") },
+};
+const lineMode: Load = () => import("./commands/line.ts");
+
+/** The hosts of this machine, loaded when the first port is needed. */
+const nodeHosts: Hosts = {
+  openStore: async (options) => (await import("./host/node-hosts.ts")).openStore(options),
+  openHost: async (options, workspace) => (await import("./host/node-hosts.ts")).openHost(options, workspace),
+};
+
+/** Exit statuses of errors: what was asked for was wrong, or it went wrong. */
+const usageStatus = 2;
+const failureStatus = 1;
+const usageCodes: readonly string[] = [
+  "usage",
+  "config_invalid",
+  "no_model",
+  "session_busy",
+  "session_not_found",
+  "session_newer",
+  "workspace_invalid",
+  "approval_not_found",
+  "approval_closed",
+];
+
+/** Runs the program and returns its exit status; never throws. */
+export async function main(argv: readonly string[], io: Io, hosts: Hosts = nodeHosts): Promise<number> {
+  try {
+    return await dispatch(argv, io, hosts);
+  } catch (error) {
+    return tell(error, io);
+  }
+}
+
+async function dispatch(argv: readonly string[], io: Io, hosts: Hosts): Promise<number> {
+  const [first, ...rest] = argv;
+  const width = Math.min(io.stdout.columns, 100);
+  if (first === "--version" || first === "-V") {
+    io.stdout.write(`holdfast ${version}\n`);
+    return 0;
+  }
+  const isHelp = first === "help";
+  const name = isHelp ? rest[0] : first;
+  if (name === undefined ? isHelp : name === "--help" || name === "-h") {
+    io.stdout.write(frontPage(Object.entries(commands).map(([command, { summary }]) => [command, summary]), width));
+    return 0;
+  }
+  const known = name === undefined || name.startsWith("-") ? { load: lineMode } : Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (known === undefined) {
+    const close = nearest(name ?? "", Object.keys(commands));
+    const what = close === null ? `to give a prompt: holdfast exec ${JSON.stringify(argv.join(" "))}` : `did you mean holdfast ${close}?`;
+    io.stderr.write(`holdfast: unknown command ${JSON.stringify(name)}\n${sanitize(what)}; see holdfast --help\n`);
+    return usageStatus;
+  }
+  const { command } = await known.load();
+  const given = isHelp ? "help" : parseFlags(command, known.load === lineMode ? argv : rest);
+  if (given === "help") {
+    io.stdout.write(commandHelp(command, width));
+    return 0;
+  }
+  return command.run(given, io, hosts);
+}
+
+function tell(error: unknown, io: Io): number {
+  if (!isHoldfastError(error)) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    io.stderr.write(`holdfast: this should not have happened (internal)\n${sanitize(text)}\n`);
+    return failureStatus;
+  }
+  const lines = [`holdfast: ${error.message.replace(/^holdfast /, "")} (${error.code})`, ...(error.hint === undefined ? [] : [error.hint])];
+  io.stderr.write(`${sanitize(lines.join("\n"))}\n`);
+  return usageCodes.includes(error.code) ? usageStatus : failureStatus;
+}

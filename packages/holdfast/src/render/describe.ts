@@ -1,0 +1,70 @@
+import type { CallOutcome, CheckRun, Evidence, RuleRef, Scope, UserMessage } from "@holdfast/protocol";
+import { count, duration, plural } from "./numbers.ts";
+
+/** Words for plain data, shared by everything that shows it. The results are not yet sanitized. */
+
+export function describeRule(rule: RuleRef): string {
+  return rule.source === "builtin" ? rule.id : `${rule.id} (${rule.source})`;
+}
+
+/** What an approval grants, as one or more sentences: shown scope is granted scope. */
+export function describeScope(scope: Scope): string[] {
+  const lines = [
+    ...(scope.unsandboxed ? ["run outside the sandbox, with everything your account may do"] : []),
+    ...(scope.network === "all" ? ["reach every host on the network"] : []),
+    ...(Array.isArray(scope.network) && scope.network.length > 0 ? [`reach ${scope.network.join(", ")}`] : []),
+    ...(scope.writable !== undefined && scope.writable.length > 0 ? [`write in ${scope.writable.join(", ")}`] : []),
+  ];
+  return lines.length === 0 ? ["run this once in the usual sandbox"] : lines.map((line) => `${line}, for this call only`);
+}
+
+/** How a call ended: `exit 0 · 1.2 s`. */
+export function describeEnd(outcome: CallOutcome): string {
+  const parts: string[] = [];
+  if (outcome.timedOut) parts.push("timed out");
+  else if (outcome.signal) parts.push(`ended by ${outcome.signal}`);
+  else if (outcome.exitCode !== undefined && outcome.exitCode !== null) parts.push(`exit ${outcome.exitCode}`);
+  if (outcome.changed !== undefined && outcome.changed.length > 0) parts.push(`${plural(outcome.changed.length, "file")} changed`);
+  if (outcome.task !== undefined) parts.push(`goes on as ${outcome.task.id}`);
+  if (outcome.durationMs !== undefined) parts.push(duration(outcome.durationMs));
+  return parts.join(" · ");
+}
+
+/** `fail · 1 failed, 41 passed · exit 1 · 2.3 s`. */
+export function describeRun(run: CheckRun): string {
+  const parts = [run.passed ? "pass" : "fail"];
+  if (run.counts !== null) {
+    const counts = [
+      ...(run.counts.failed > 0 ? [`${count(run.counts.failed)} failed`] : []),
+      `${count(run.counts.passed)} passed`,
+      ...(run.counts.skipped > 0 ? [`${count(run.counts.skipped)} skipped`] : []),
+    ];
+    parts.push(counts.join(", "));
+  } else {
+    parts.push("no test counts, exit status only");
+  }
+  if (run.timedOut) parts.push("timed out");
+  else if (run.signal !== null) parts.push(`ended by ${run.signal}`);
+  else if (run.exitCode !== null) parts.push(`exit ${run.exitCode}`);
+  parts.push(duration(run.durationMs));
+  return parts.join(" · ");
+}
+
+/** The first digits of a digest: enough to compare by eye. */
+export function shortDigest(digest: string): string {
+  return digest.slice(0, 12);
+}
+
+export function describeEvidence(evidence: Evidence): string[] {
+  return [
+    describeRun(evidence.run),
+    ...(evidence.originalInputsRun === null ? [] : [`with the original tests: ${describeRun(evidence.originalInputsRun)}`]),
+    ...(evidence.repeats.length > 1 ? [`run ${evidence.repeats.length} times, ${evidence.repeats.filter((run) => run.passed).length} passed`] : []),
+    ...evidence.weaknesses.map((weakness) => `weak: ${weakness.detail}`),
+  ];
+}
+
+/** Text of a message; images are named. */
+export function textOf(message: UserMessage): string {
+  return message.parts.map((part) => (part.type === "text" ? part.text : `[image ${part.mediaType}]`)).join(" ");
+}

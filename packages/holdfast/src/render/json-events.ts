@@ -1,0 +1,275 @@
+import type { CallOutcome, CallPlan, Evidence, EventPayload, Report, Usage } from "@holdfast/protocol";
+import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
+import { textOf } from "./describe.ts";
+
+/** One line of `exec --json`. */
+export type JsonEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+interface OpenCall {
+  readonly itemId: string;
+  readonly tool: string;
+  /** As the model wrote it. */
+  readonly input: string;
+  decided: Pick<EventPayload<"call.decided">, "plan" | "decision" | "rule"> | null;
+}
+
+/**
+ * Events as lines in the shape that tools for coding agents read: threads, turns and items that start and complete, each
+ * with an id of its own. What that shape lacks is added as fields and types of ours; none of its own words is bent.
+ */
+export function createJsonEvents(): {
+  thread(session: string): JsonEvent;
+  take(event: RecordedEvent): JsonEvent[];
+  /** `turn.completed` only where the exit status is 0, so that nobody takes an unproven turn for a finished one. */
+  end(end: DriveEnd): JsonEvent[];
+} {
+  let items = 0;
+  let isTurnOpen = false;
+  let used: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+  const calls = new Map<string, OpenCall>();
+  const checkNames = new Map<string, string>();
+  const nextId = () => `item_${items++}`;
+
+  const started = (): JsonEvent[] => {
+    if (isTurnOpen) return [];
+    isTurnOpen = true;
+    return [{ type: "turn.started" }];
+  };
+  /** A turn that an earlier process began has no event of its own here; its first item opens it. */
+  const within = (...events: JsonEvent[]): JsonEvent[] => [...started(), ...events];
+  const completed = (item: Readonly<Record<string, unknown>>): JsonEvent[] => within({ type: "item.completed", item });
+  const book = (usage: Usage | null): void => {
+    if (usage === null) return;
+    used = {
+      inputTokens: used.inputTokens + usage.inputTokens,
+      cachedInputTokens: used.cachedInputTokens + usage.cachedInputTokens,
+      outputTokens: used.outputTokens + usage.outputTokens,
+      reasoningTokens: used.reasoningTokens + usage.reasoningTokens,
+    };
+  };
+  const callOf = (callId: string): OpenCall => {
+    const known = calls.get(callId);
+    if (known !== undefined) return known;
+    const call: OpenCall = { itemId: nextId(), tool: "unknown", input: "", decided: null };
+    calls.set(callId, call);
+    return call;
+  };
+  const checked = (evidence: Evidence): JsonEvent => ({
+    type: "check.completed",
+    check: {
+      id: evidence.checkId,
+      name: checkNames.get(evidence.checkId) ?? evidence.checkId,
+      phase: evidence.phase,
+      passed: evidence.run.passed,
+      exit_code: evidence.run.exitCode,
+      timed_out: evidence.run.timedOut,
+      counts: evidence.run.counts === null ? null : { passed: evidence.run.counts.passed, failed: evidence.run.counts.failed, skipped: evidence.run.counts.skipped },
+      duration_ms: evidence.run.durationMs,
+      weaknesses: evidence.weaknesses,
+      subject: evidence.subjectAfter,
+      sandboxed: evidence.sandboxed,
+      output: evidence.run.tail,
+    },
+  });
+
+  return {
+    thread: (session) => ({ type: "thread.started", thread_id: session }),
+    take: (event) => {
+      switch (event.type) {
+        case "checks.accepted":
+          for (const check of event.payload.checks) checkNames.set(check.id, check.name);
+          return [];
+        case "turn.started":
+          return started();
+        case "input.taken":
+          return within({ type: "input.taken", text: textOf(event.payload.message) });
+        case "sampling.failed": {
+          book(event.payload.usage);
+          const { error, retryAt, attempt } = event.payload;
+          return completed({
+            id: nextId(),
+            type: "error",
+            message: error.message,
+            code: `model_${error.class}`,
+            attempt,
+            retry_in_ms: retryAt === null ? null : Math.max(0, retryAt - event.at),
+          });
+        }
+        case "sampling.abandoned":
+          book(event.payload.usage);
+          return [];
+        case "sampling.settled": {
+          book(event.payload.usage);
+          const lines = started();
+          for (const item of event.payload.items) {
+            if (item.kind === "tool_call") {
+              calls.set(item.callId, { itemId: nextId(), tool: item.name, input: item.input, decided: null });
+            } else if (item.text.trim() !== "") {
+              const type = item.kind === "reasoning" ? "reasoning" : "agent_message";
+              lines.push({ type: "item.completed", item: { id: nextId(), type, text: item.text } });
+            }
+          }
+          return lines;
+        }
+        case "call.decided": {
+          const call = callOf(event.payload.callId);
+          call.decided = event.payload;
+          return isEdit(event.payload.plan) ? started() : within({ type: "item.started", item: openItem(call) });
+        }
+        case "approval.requested": {
+          const { approval } = event.payload;
+          return within({
+            type: "item.updated",
+            item: {
+              ...openItem(callOf(approval.callId)),
+              approval: { id: approval.id, reason: approval.reason, shown: approval.shown, scope: approval.scope, deadline: approval.deadline },
+            },
+          });
+        }
+        case "call.settled": {
+          const call = callOf(event.payload.callId);
+          calls.delete(event.payload.callId);
+          return completed(closedItem(call, event.payload));
+        }
+        case "baseline.recorded":
+          return within(...event.payload.evidence.map(checked));
+        case "check.completed":
+          return within(checked(event.payload.evidence));
+        case "limit.reached":
+          return completed({
+            id: nextId(),
+            type: "error",
+            message: `limit reached: ${event.payload.limit} ${event.payload.value} of ${event.payload.max}`,
+            code: "limit_reached",
+          });
+        default:
+          return [];
+      }
+    },
+    end: (end) => {
+      if (end.standing === "idle") return [];
+      const usage = {
+        input_tokens: used.inputTokens,
+        cached_input_tokens: used.cachedInputTokens,
+        output_tokens: used.outputTokens,
+        reasoning_output_tokens: used.reasoningTokens,
+      };
+      const ours = {
+        outcome: end.standing,
+        exit_status: end.exitStatus,
+        report: end.report === null ? null : reportOf(end.report),
+        ...(end.approvals.length === 0 ? {} : { approvals: end.approvals.map((approval) => approval.id) }),
+      };
+      const last: JsonEvent =
+        end.exitStatus === 0
+          ? { type: "turn.completed", usage, ...ours }
+          : { type: "turn.failed", error: { message: whyNot(end), code: end.standing }, usage, ...ours };
+      return within(last);
+    },
+  };
+}
+
+function reportOf(report: Report): Record<string, unknown> {
+  return {
+    heading: report.heading,
+    message: report.message,
+    criteria: report.criteria.map(({ checkId, ...row }) => ({ check_id: checkId, ...row })),
+    changes: report.changes,
+    changes_known: report.changesKnown,
+    subject: report.subject,
+    reasons: report.reasons,
+  };
+}
+
+function whyNot(end: DriveEnd): string {
+  if (end.error !== null) return end.error.message;
+  if (end.approvals.length > 0) return `waits for the answer to ${end.approvals.map((approval) => approval.id).join(", ")}`;
+  const reasons = end.report?.reasons ?? [];
+  return [end.report?.heading ?? "", ...reasons].filter((text) => text !== "").join("; ") || end.standing;
+}
+
+function isEdit(plan: CallPlan): boolean {
+  return plan.changesWorkspace && plan.command === undefined;
+}
+
+function openItem(call: OpenCall): Record<string, unknown> {
+  const plan = call.decided?.plan;
+  const head = { id: call.itemId, ...itemBody(call), status: "in_progress" };
+  if (plan?.command !== undefined) return { ...head, aggregated_output: "", exit_code: null, ...oursOf(call) };
+  return plan !== undefined && isEdit(plan) ? { ...head, changes: [], ...oursOf(call) } : { ...head, result: null, error: null, ...oursOf(call) };
+}
+
+/** Type and fixed fields. Calls that the shape has no word for go as calls to a tool server named `holdfast`. */
+function itemBody(call: OpenCall): Record<string, unknown> {
+  const plan = call.decided?.plan;
+  if (plan?.command !== undefined) return { type: "command_execution", command: plan.command };
+  if (plan !== undefined && isEdit(plan)) return { type: "file_change" };
+  return { type: "mcp_tool_call", server: "holdfast", tool: call.tool, arguments: plan?.input ?? parsedOr(call.input) };
+}
+
+function parsedOr(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
+
+function oursOf(call: OpenCall): Record<string, unknown> {
+  return call.decided === null ? {} : { tool: call.tool, decision: call.decided.decision, rule: call.decided.rule.id };
+}
+
+function closedItem(call: OpenCall, settled: EventPayload<"call.settled">): Record<string, unknown> {
+  const { outcome, judgement } = settled;
+  const plan = call.decided?.plan;
+  const isDone = outcome.status === "completed";
+  const head = { id: call.itemId, ...itemBody(call) };
+  const ours = {
+    ...oursOf(call),
+    ...(isDone || outcome.status === "failed" ? {} : { call_status: outcome.status }),
+    ...(outcome.status === "in_doubt" ? { certainty: "in_doubt" } : {}),
+    ...(outcome.durationMs === undefined ? {} : { duration_ms: outcome.durationMs }),
+    ...(judgement === null ? {} : { expectation: judgement }),
+  };
+  if (plan?.command !== undefined) {
+    const exitCode = outcome.exitCode ?? null;
+    return {
+      ...head,
+      aggregated_output: outcome.text,
+      exit_code: exitCode,
+      status: isDone && (exitCode === 0 || outcome.task !== undefined) ? "completed" : "failed",
+      ...(outcome.signal ? { signal: outcome.signal } : {}),
+      ...(outcome.task === undefined ? {} : { task: outcome.task.id }),
+      ...ours,
+    };
+  }
+  if (plan !== undefined && isEdit(plan)) {
+    return { ...head, changes: changesOf(outcome), status: isDone ? "completed" : "failed", ...(isDone ? {} : { message: outcome.text }), ...ours };
+  }
+  return {
+    ...head,
+    result: isDone ? { content: [{ type: "text", text: outcome.text }], structured_content: null } : null,
+    error: isDone ? null : { message: outcome.text },
+    status: isDone ? "completed" : "failed",
+    ...ours,
+  };
+}
+
+function changesOf(outcome: CallOutcome): { path: string; kind: "add" | "delete" | "update" }[] {
+  return (outcome.changed ?? []).map((file) => ({
+    path: file.path,
+    kind: file.beforeDigest === null ? "add" : file.afterDigest === null ? "delete" : "update",
+  }));
+}
+
+/**
+ * One line of JSON that is safe to look at in a terminal: characters that control, reorder or hide text are written as
+ * `\u` escapes, which every JSON reader turns back into the same text.
+ */
+export function jsonLine(event: JsonEvent): string {
+  const text = JSON.stringify(event).replace(
+    /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g,
+    (found) => [...Array(found.length).keys()].map((index) => `\\u${found.charCodeAt(index).toString(16).padStart(4, "0")}`).join(""),
+  );
+  return `${text}\n`;
+}

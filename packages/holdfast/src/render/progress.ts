@@ -1,0 +1,182 @@
+import type { EventPayload } from "@holdfast/protocol";
+import type { RecordedEvent } from "@holdfast/runtime";
+import { describeEnd, describeEvidence, describeRule, describeScope, shortDigest, textOf } from "./describe.ts";
+import { cells, fit, fold, pad, wrap } from "./layout.ts";
+import { duration } from "./numbers.ts";
+import { sanitize, sanitizeLine } from "./sanitize.ts";
+import type { Style } from "./style.ts";
+
+export interface ProgressOptions {
+  readonly style: Style;
+  readonly width: () => number;
+  /** Lines of a tool's or check's output shown of each. */
+  readonly outputLines: number;
+  /** Line mode streams the answer itself. */
+  readonly showsAnswer: boolean;
+}
+
+/** Columns of the label before each line. */
+const labelWidth = 9;
+
+/**
+ * Turns events into lines for a person, one event at a time: what was proposed, decided by which rule, done, expected and
+ * observed. Holds only what later lines refer back to. Everything that came from outside is sanitized here.
+ */
+export function createProgress(options: ProgressOptions): (event: RecordedEvent) => string[] {
+  const { style } = options;
+  const tools = new Map<string, string>();
+  const checkNames = new Map<string, string>();
+
+  const row = (label: string, text: string, paint: (text: string) => string = (same) => same): string[] => {
+    const lines = wrap(sanitizeLine(text), options.width() - labelWidth);
+    return lines.map((line, index) => paint(pad(index === 0 ? label : "", labelWidth)) + (paint === style.dim ? style.dim(line) : line));
+  };
+  const short = (label: string, text: string, paint?: (text: string) => string): string[] =>
+    row(label, fit(sanitizeLine(text), options.width() - labelWidth), paint);
+  const output = (text: string): string[] => {
+    const room = options.width() - labelWidth - 2;
+    const lines = sanitize(text).split("\n").filter((line) => line.trim() !== "");
+    return fold(lines, options.outputLines).map((line) => style.dim(`${" ".repeat(labelWidth)}│ ${fit(line, room)}`));
+  };
+  const nameOf = (checkId: string) => checkNames.get(checkId) ?? checkId;
+
+  const settled = (payload: EventPayload<"call.settled">): string[] => {
+    const { outcome, judgement } = payload;
+    const end = describeEnd(outcome);
+    const lines: string[] = [];
+    switch (outcome.status) {
+      case "completed":
+        lines.push(...row("done", end || "ok", outcome.exitCode ? style.care : style.good));
+        break;
+      case "failed":
+        lines.push(...row("failed", [tools.get(payload.callId), end].filter(Boolean).join(" · "), style.bad));
+        break;
+      case "denied":
+        lines.push(...row("refused", tools.get(payload.callId) ?? "the call", style.bad));
+        break;
+      case "interrupted":
+        lines.push(...row("stopped", [tools.get(payload.callId), end].filter(Boolean).join(" · "), style.care));
+        break;
+      case "in_doubt":
+        lines.push(...row("in doubt", `${tools.get(payload.callId) ?? "the call"} may have happened`, style.bad));
+        break;
+    }
+    if (outcome.status !== "denied") lines.push(...output(outcome.text));
+    for (const file of outcome.changed ?? []) {
+      const change = file.beforeDigest === null ? "added" : file.afterDigest === null ? "deleted" : "changed";
+      lines.push(...row("", `${change} ${file.path}`));
+    }
+    if (judgement !== null) {
+      const paint = judgement.verdict === "met" ? style.good : judgement.verdict === "unmet" ? style.bad : style.care;
+      const cause = judgement.cause === undefined ? "" : ` (${judgement.cause.replace("_", " ")})`;
+      lines.push(...row("expected", judgement.expected, style.dim));
+      lines.push(...row("observed", `${judgement.observed}: ${judgement.verdict}${cause}`, paint));
+    }
+    return lines;
+  };
+
+  return (event) => {
+    switch (event.type) {
+      case "world.observed": {
+        const unread = event.payload.sections.find((section) => section.id === "instructions" && section.trust === "untrusted");
+        return unread === undefined ? [] : row("note", "this project's instructions were found and are not obeyed: it is not trusted (holdfast trust)", style.dim);
+      }
+      case "checks.accepted":
+        for (const check of event.payload.checks) checkNames.set(check.id, check.name);
+        return event.payload.checks.flatMap((check) => row("check", `${check.name}${check.isRequired ? "" : " (not required)"}`));
+      case "turn.started":
+        return short("prompt", textOf(event.payload.message), style.strong);
+      case "input.taken":
+        return short("steered", textOf(event.payload.message), style.strong);
+      case "notice.added":
+        return short("note", event.payload.notice.text, style.dim);
+      case "sampling.failed": {
+        const { error, attempt, retryAt } = event.payload;
+        const status = error.status === null ? "" : ` (${error.status})`;
+        const next = retryAt === null ? "" : `, tries again in ${duration(Math.max(0, retryAt - event.at))} (try ${attempt} failed)`;
+        return row("model", `${error.class.replaceAll("_", " ")}${status}: ${error.message}${next}`, retryAt === null ? style.bad : style.care);
+      }
+      case "sampling.abandoned":
+        return row("model", "the answer was cut off and is not used", style.dim);
+      case "sampling.settled":
+        return event.payload.items.flatMap((item) => {
+          switch (item.kind) {
+            case "tool_call":
+              tools.set(item.callId, item.name);
+              return [];
+            case "reasoning":
+              return item.text.trim() === "" ? [] : short("thinks", item.text, style.dim);
+            case "assistant_message":
+              return item.text.trim() === "" || !options.showsAnswer ? [] : short("says", item.text);
+          }
+        });
+      case "call.decided": {
+        const { callId, plan, decision, rule, reason } = event.payload;
+        const tool = tools.get(callId) ?? "call";
+        const proposed = sanitizeLine(plan.summary);
+        const named = proposed.startsWith(tool) ? proposed : `${tool}  ${proposed}`;
+        const paint = decision === "allow" ? style.good : decision === "review" ? style.care : style.bad;
+        return [
+          "",
+          ...short("proposed", named, style.strong),
+          ...row(decision, describeRule(rule) + (decision === "allow" ? "" : `: ${reason}`), paint),
+        ];
+      }
+      case "approval.requested":
+        return [
+          ...row("asks", `approval ${event.payload.approval.id}: ${event.payload.approval.reason}`, style.care),
+          ...describeScope(event.payload.approval.scope).flatMap((line) => row("", `would ${line}`)),
+        ];
+      case "approval.answered":
+        return row("answer", `${event.payload.answer} by ${event.payload.by}`, event.payload.answer === "allow" ? style.good : style.bad);
+      case "approval.expired":
+        return row("answer", "none before the deadline: refused", style.bad);
+      case "call.intended":
+        return event.payload.attempt > 1 ? row("again", `attempt ${event.payload.attempt}`, style.care) : [];
+      case "call.recovered":
+        return row("found", `${tools.get(event.payload.callId) ?? "a call"} from before: ${event.payload.finding.replace("_", " ")}`, style.care);
+      case "call.settled":
+        return settled(event.payload);
+      case "task.ended": {
+        const { taskId, exitCode, signal, why } = event.payload;
+        const how = signal !== null ? `ended by ${signal}` : exitCode !== null ? `exit ${exitCode}` : why;
+        return row("task", `${taskId}: ${how}`, style.dim);
+      }
+      case "baseline.started":
+        return row("baseline", "runs the checks before anything changes", style.dim);
+      case "baseline.recorded":
+        return event.payload.evidence.flatMap((evidence) =>
+          row("baseline", `${nameOf(evidence.checkId)}: ${describeEvidence(evidence).join("; ")}`, style.strong),
+        );
+      case "checks.started":
+        return ["", ...row("checks", `round ${event.payload.round}`, style.strong)];
+      case "check.completed": {
+        const { evidence } = event.payload;
+        const isWeak = evidence.weaknesses.length > 0;
+        const paint = !evidence.run.passed ? style.bad : isWeak ? style.care : style.good;
+        return [
+          ...row("check", `${nameOf(evidence.checkId)}: ${describeEvidence(evidence).join("; ")} · on ${shortDigest(evidence.subjectAfter)}`, paint),
+          ...(evidence.run.passed ? [] : output(evidence.run.tail)),
+        ];
+      }
+      case "round.judged":
+        return event.payload.verdict === "fail" ? row("checks", "not passed: the model is told what failed", style.bad) : [];
+      case "limit.reached":
+        return row("limit", `${event.payload.limit}: ${event.payload.value} of ${event.payload.max}`, style.bad);
+      case "turn.stopping":
+        return row("stop", event.payload.reason, style.bad);
+      case "interrupt.received":
+        return row("stop", `interrupted by ${event.payload.by}`, style.care);
+      case "edits.undone":
+        return row("undone", `${event.payload.callIds.length} edits`, style.care);
+      default:
+        return [];
+    }
+  };
+}
+
+/** A rule with a word in it, as wide as the terminal allows. */
+export function divider(word: string, width: number): string {
+  const lead = `── ${word} `;
+  return lead + "─".repeat(Math.max(3, Math.min(width, 80) - cells(lead)));
+}

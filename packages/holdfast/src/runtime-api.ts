@@ -1,0 +1,45 @@
+import type { Root } from "@holdfast/protocol";
+import type * as runtime from "@holdfast/runtime";
+import type { Ports } from "@holdfast/runtime";
+import type { Config } from "./config/config.ts";
+
+export type { SessionView } from "@holdfast/runtime";
+
+/** The log is enough to read a session. */
+export type StorePorts = Pick<Ports, "log">;
+/** What it takes to put something into a session's inbox. */
+export type PostPorts = Pick<Ports, "log" | "ids" | "clock" | "wakeups">;
+
+/** What the program asks of `@holdfast/runtime`. */
+export type Runtime = Pick<
+  typeof runtime,
+  "createSession" | "post" | "changeSettings" | "acceptChecks" | "drive" | "readSession" | "recordUndo" | "closeSession"
+>;
+
+export interface HostOptions {
+  readonly home: string;
+  /** Everything in memory and in a folder that goes with the process. */
+  readonly isEphemeral: boolean;
+  readonly config: Config;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface OpenStore {
+  readonly ports: PostPorts;
+  readonly runtime: Runtime;
+  close(): Promise<void>;
+}
+
+export interface OpenHost {
+  readonly ports: Ports;
+  readonly runtime: Runtime;
+  close(): Promise<void>;
+}
+
+/** Puts the ports of this machine together, each part loaded when it is first needed. */
+export interface Hosts {
+  /** Enough to read sessions and to post to them. */
+  openStore(options: HostOptions): Promise<OpenStore>;
+  /** Everything a session in this workspace needs. */
+  openHost(options: HostOptions, workspace: { readonly cwd: string; readonly roots: readonly Root[] }): Promise<OpenHost>;
+}

@@ -1,0 +1,45 @@
+import type { DriveEnd, DriveOptions } from "@holdfast/runtime";
+import type { StopSignal } from "../cli/io.ts";
+import type { OpenHost } from "../runtime-api.ts";
+
+export interface TurnOptions extends Omit<DriveOptions, "signal"> {
+  /** Subscribes to the person's (or the system's) wish to stop; returns how to unsubscribe. */
+  readonly onStop: (handler: (signal: StopSignal) => void) => () => void;
+  /** Told when a stop was asked for, so that it can be shown at once. */
+  readonly onStopping: (isForced: boolean) => void;
+}
+
+/**
+ * Drives a session until it gives it back. The first stop posts an interrupt, and the turn ends as `interrupted` in good
+ * order. The second lets go at once and ends the session's commands: the log stays as it is, and can be gone on with.
+ */
+export async function driveTurn(host: OpenHost, session: string, options: TurnOptions): Promise<DriveEnd> {
+  const forced = new AbortController();
+  let isStopping = false;
+  const release = options.onStop((signal) => {
+    if (forced.signal.aborted) return;
+    if (isStopping) {
+      options.onStopping(true);
+      forced.abort();
+      return;
+    }
+    isStopping = true;
+    options.onStopping(false);
+    host.runtime.post(host.ports, session, { type: "interrupt", by: signal }).catch(() => forced.abort());
+  });
+  try {
+    const end = await host.runtime.drive(host.ports, session, {
+      waiting: options.waiting,
+      signal: forced.signal,
+      ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
+      ...(options.onDelta === undefined ? {} : { onDelta: options.onDelta }),
+    });
+    if (!forced.signal.aborted) return end;
+  } catch (error) {
+    if (!forced.signal.aborted) throw error;
+  } finally {
+    release();
+  }
+  await host.ports.processes.endSession(session, { forget: false });
+  return { standing: "interrupted", exitStatus: 130, report: null, error: null, approvals: [] };
+}

@@ -1,0 +1,40 @@
+import { HoldfastError } from "@holdfast/protocol/error";
+import type { Ports, SessionRow } from "@holdfast/runtime";
+import type { StorePorts } from "../runtime-api.ts";
+import type { Workspace } from "../config/workspace.ts";
+
+/** The newest session of this folder, or of the project around it. Throws `session_not_found`. */
+export async function newestSession(ports: StorePorts, workspace: Workspace): Promise<SessionRow> {
+  const folders = [...new Set([workspace.cwd, workspace.root])];
+  const rows = (await Promise.all(folders.map((folder) => ports.log.list({ workspace: folder, limit: 1 })))).flat();
+  const newest = rows.toSorted((a, b) => b.updatedAt - a.updatedAt)[0];
+  if (newest === undefined) {
+    throw new HoldfastError("session_not_found", `no session was started in ${workspace.cwd}`, {
+      hint: "holdfast sessions list --all names the sessions of all folders",
+    });
+  }
+  return newest;
+}
+
+/** A session by its id, or by the beginning of it where that names only one. Throws `session_not_found`. */
+export async function sessionById(ports: StorePorts, id: string): Promise<SessionRow> {
+  const exact = await ports.log.load(id);
+  if (exact !== null) return exact.row;
+  const close = id.length < 4 ? [] : (await ports.log.list({})).filter((row) => row.session.startsWith(id));
+  const [only] = close;
+  if (only !== undefined && close.length === 1) return only;
+  throw new HoldfastError("session_not_found", close.length === 0 ? `there is no session ${id}` : `${close.length} sessions begin with ${id}`, {
+    hint: "holdfast sessions list --all names them",
+  });
+}
+
+/** Throws `session_busy`, naming the holder, where a living process drives the session. */
+export async function assertFree({ log, processes }: Pick<Ports, "log" | "processes">, session: string): Promise<void> {
+  const holder = await log.holder(`session:${session}`);
+  if (holder === null || !processes.isAlive(holder)) return;
+  const { owner } = processes;
+  if (holder.pid === owner.pid && holder.startTime === owner.startTime && holder.bootId === owner.bootId) return;
+  throw new HoldfastError("session_busy", `${session} is driven by ${holder.label} (process ${holder.pid})`, {
+    hint: "wait for it, or end that process",
+  });
+}

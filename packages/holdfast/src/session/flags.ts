@@ -1,0 +1,142 @@
+import type { ApprovalMode, Limits, NetworkAccess, SandboxMode, Settings } from "@holdfast/protocol";
+import type { Arguments, CommandSpec, FlagSpec } from "../cli/command.ts";
+import { usage } from "../cli/parse.ts";
+import type { WrittenLimits } from "../config/limits.ts";
+import { applyLimits, parseCount, parseDollars, parseDuration } from "../config/limits.ts";
+
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
+
+/** Flags that set how a session works, the same for `exec`, `exec resume` and line mode. */
+export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
+  model: { kind: "string", short: "m", value: "PROVIDER/NAME", help: "the model: openai/NAME, openai-compatible/NAME, a provider of your config, or script:FILE" },
+  effort: { kind: "string", value: "LEVEL", help: `how hard it thinks: ${efforts.join(", ")}`, oneOf: efforts },
+  cd: { kind: "string", short: "C", value: "DIR", help: "work in this folder" },
+  check: { kind: "list", value: "CMD", help: "a command that must pass before the work counts as done (repeatable)" },
+  "no-baseline": { kind: "boolean", help: "don't run the checks before the first change" },
+  "accept-check-changes": { kind: "list", value: "GLOB", help: "changes of these check inputs are accepted (repeatable)" },
+  sandbox: {
+    kind: "string",
+    value: "MODE",
+    help: "where commands may write: read-only, workspace-write (default) or off",
+    oneOf: ["read-only", "workspace-write", "off"],
+  },
+  "allow-net": { kind: "list", value: "HOST", help: "a host that commands may reach, or all (repeatable, or separated by commas)" },
+  approvals: { kind: "string", value: "MODE", help: "what happens to a call that needs a person: ask, deny or allow", oneOf: ["ask", "deny", "allow"] },
+  "trust-project": { kind: "boolean", help: "obey this project's instructions for this session" },
+  limits: { kind: "string", value: "PRESET", help: "default, or strict (15 calls a turn, 200k tokens)", oneOf: ["default", "strict"] },
+  "max-steps": { kind: "string", value: "N", help: "most steps a turn (250)" },
+  "max-tool-calls": { kind: "string", value: "N", help: "most tool calls a turn (500)" },
+  "max-tokens": { kind: "string", value: "N", help: "most uncached input and output tokens a session (5M)" },
+  "max-cost": { kind: "string", value: "USD", help: "most US dollars a session" },
+  timeout: { kind: "string", value: "TIME", help: "most active time a turn: 90s, 30m, 2h (2h); waiting for a person is not counted" },
+};
+
+/** What the flags ask for; a field that is missing was not asked for. */
+export interface SessionWishes {
+  readonly model?: string;
+  readonly effort?: string;
+  readonly sandbox?: SandboxMode;
+  readonly network?: NetworkAccess;
+  readonly approvals?: ApprovalMode;
+  readonly limits: WrittenLimits;
+  readonly takesBaseline: boolean;
+  readonly acceptCheckChanges: readonly string[];
+  readonly checks: readonly string[];
+  readonly trustsProject: boolean;
+  readonly folder: string;
+}
+
+/** Throws `usage` for a value that makes no sense. */
+export function readWishes(spec: CommandSpec, given: Arguments): SessionWishes {
+  const hosts = given.values("allow-net").flatMap((value) => value.split(","));
+  const model = given.value("model");
+  const effort = given.value("effort");
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(given.has("sandbox") ? { sandbox: given.value("sandbox") as SandboxMode } : {}),
+    ...(hosts.length === 0 ? {} : { network: readHosts(spec, hosts) }),
+    ...(given.has("approvals") ? { approvals: given.value("approvals") as ApprovalMode } : {}),
+    limits: readLimits(spec, given),
+    takesBaseline: !given.has("no-baseline"),
+    acceptCheckChanges: given.values("accept-check-changes"),
+    checks: given.values("check"),
+    trustsProject: given.has("trust-project"),
+    folder: given.value("cd") ?? ".",
+  };
+}
+
+function readLimits(spec: CommandSpec, given: Arguments): WrittenLimits {
+  const number = (flag: string, parse: (text: string) => number | null, wanted: string): number | undefined => {
+    const text = given.value(flag);
+    if (text === undefined) return undefined;
+    const value = parse(text);
+    if (value === null) throw usage(spec, `--${flag} ${JSON.stringify(text)} is not ${wanted}`);
+    return value;
+  };
+  const preset = given.value("limits");
+  const limits = {
+    maxSteps: number("max-steps", parseCount, "a whole number above 0"),
+    maxToolCalls: number("max-tool-calls", parseCount, "a whole number above 0"),
+    maxTokens: number("max-tokens", parseCount, "a number of tokens such as 200k or 5M"),
+    maxCost: number("max-cost", parseDollars, "an amount in US dollars such as 1.50"),
+    timeoutMs: number("timeout", parseDuration, "a time such as 90s, 30m or 2h"),
+  };
+  return {
+    ...(preset === undefined ? {} : { preset: preset as "default" | "strict" }),
+    ...Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
+  };
+}
+
+function readHosts(spec: CommandSpec, hosts: readonly string[]): NetworkAccess {
+  if (hosts.includes("all")) return "all";
+  for (const host of hosts) {
+    if (!/^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?$|^\[[0-9A-Fa-f:]+\](?::\d{1,5})?$/.test(host)) {
+      throw usage(spec, `--allow-net ${JSON.stringify(host)} is not a host`, "write a name such as registry.npmjs.org, without https://");
+    }
+  }
+  return [...new Set(hosts)];
+}
+
+export interface NewSettings {
+  readonly model: string;
+  readonly configLimits: WrittenLimits;
+  readonly configEffort: string | undefined;
+  readonly isTrusted: boolean;
+  readonly defaultApprovals: ApprovalMode;
+  readonly presets: { readonly default: Limits; readonly strict: Limits };
+}
+
+/** Settings of a new session: flags, then the config, then the defaults. */
+export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings {
+  const preset = wishes.limits.preset ?? from.configLimits.preset ?? "default";
+  return {
+    model: from.model,
+    effort: wishes.effort ?? from.configEffort ?? null,
+    sandbox: wishes.sandbox ?? "workspace-write",
+    network: wishes.network ?? "none",
+    approvals: wishes.approvals ?? from.defaultApprovals,
+    isTrusted: from.isTrusted,
+    limits: applyLimits(applyLimits(from.presets[preset], from.configLimits), wishes.limits),
+    takesBaseline: wishes.takesBaseline,
+    acceptCheckChanges: [...wishes.acceptCheckChanges],
+  };
+}
+
+/** What a resumed session's settings change to: only what was asked for. */
+export function settingsPatch(wishes: SessionWishes, current: Settings, model: string | null, presets: NewSettings["presets"]): Partial<Settings> {
+  const base = wishes.limits.preset === undefined ? current.limits : presets[wishes.limits.preset];
+  const limits = applyLimits(base, wishes.limits);
+  const accepted = [...new Set([...current.acceptCheckChanges, ...wishes.acceptCheckChanges])];
+  return {
+    ...(model === null || model === current.model ? {} : { model }),
+    ...(wishes.effort === undefined ? {} : { effort: wishes.effort }),
+    ...(wishes.sandbox === undefined ? {} : { sandbox: wishes.sandbox }),
+    ...(wishes.network === undefined ? {} : { network: wishes.network }),
+    ...(wishes.approvals === undefined ? {} : { approvals: wishes.approvals }),
+    ...(wishes.trustsProject && !current.isTrusted ? { isTrusted: true } : {}),
+    ...(wishes.takesBaseline ? {} : { takesBaseline: false }),
+    ...(JSON.stringify(limits) === JSON.stringify(current.limits) ? {} : { limits }),
+    ...(accepted.length === current.acceptCheckChanges.length ? {} : { acceptCheckChanges: accepted }),
+  };
+}

@@ -1,0 +1,130 @@
+import type { ApprovalMode, Part } from "@holdfast/protocol";
+import type { Io } from "../cli/io.ts";
+import type { Config } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
+import { ensureHome, homeFolder } from "../config/home.ts";
+import { chooseModel, endpointOf, secretValues } from "../config/model-choice.ts";
+import { isTrusted } from "../config/trust-store.ts";
+import type { Workspace } from "../config/workspace.ts";
+import { findWorkspace } from "../config/workspace.ts";
+import type { HostOptions, Hosts, OpenHost, SessionView } from "../runtime-api.ts";
+import { checksFromCommands } from "./checks.ts";
+import { assertFree, newestSession, sessionById } from "./find-session.ts";
+import type { SessionWishes } from "./flags.ts";
+import { settingsFrom, settingsPatch } from "./flags.ts";
+
+/** Home, config and hidden secrets: what every command that touches sessions begins with. */
+export async function openSetup(io: Io, isEphemeral = false): Promise<HostOptions> {
+  const home = homeFolder(io.env, io.cwd);
+  const config = await readConfig(home);
+  io.hide(secretValues(config, io.env));
+  await ensureHome(home);
+  return { home, isEphemeral, config, env: io.env };
+}
+
+/** A session that is ready to take input, with the host it runs in. */
+export interface ReadySession {
+  readonly host: OpenHost;
+  readonly session: string;
+  readonly workspace: Workspace;
+  readonly model: string;
+}
+
+/** Throws before anything is stored where the model can't be used. */
+export function checkedModel(flag: string | undefined, config: Config, io: Io): string {
+  const model = chooseModel(flag, config, io.env, io.cwd);
+  if (!model.startsWith("script:")) endpointOf(model, config, io.env);
+  return model;
+}
+
+async function limitPresets() {
+  const { defaultLimits, strictLimits } = await import("@holdfast/protocol/limits");
+  return { default: defaultLimits, strict: strictLimits };
+}
+
+export async function startSession(
+  io: Io,
+  hosts: Hosts,
+  setup: HostOptions,
+  wishes: SessionWishes,
+  about: { readonly title: string; readonly defaultApprovals: ApprovalMode },
+): Promise<ReadySession> {
+  const model = checkedModel(wishes.model, setup.config, io);
+  const workspace = await findWorkspace(wishes.folder, io.cwd, io.env);
+  const roots = [{ id: "root", path: workspace.root }];
+  const settings = settingsFrom(wishes, {
+    model,
+    configLimits: setup.config.limits,
+    configEffort: setup.config.effort,
+    isTrusted: wishes.trustsProject || (await isTrusted(setup.home, workspace.root)),
+    defaultApprovals: about.defaultApprovals,
+    presets: await limitPresets(),
+  });
+  const host = await hosts.openHost(setup, { cwd: workspace.cwd, roots });
+  try {
+    const session = await host.runtime.createSession(host.ports, {
+      roots,
+      cwd: workspace.cwd,
+      settings,
+      title: about.title,
+      checks: checksFromCommands(wishes.checks),
+    });
+    return { host, session, workspace, model };
+  } catch (error) {
+    await host.close();
+    throw error;
+  }
+}
+
+/** `id` null: the newest session of the folder. Throws `session_not_found`, `session_busy`, `workspace_invalid`. */
+export async function resumeSession(
+  io: Io,
+  hosts: Hosts,
+  setup: HostOptions,
+  wishes: SessionWishes,
+  id: string | null,
+): Promise<ReadySession & { readonly view: SessionView }> {
+  const store = await hosts.openStore(setup);
+  let view: SessionView;
+  try {
+    const row = id === null ? await newestSession(store.ports, await findWorkspace(wishes.folder, io.cwd, io.env)) : await sessionById(store.ports, id);
+    view = await store.runtime.readSession(store.ports, row.session);
+  } finally {
+    await store.close();
+  }
+  const session = view.row.session;
+  const model = wishes.model === undefined ? view.settings.model : checkedModel(wishes.model, setup.config, io);
+  if (!model.startsWith("script:")) endpointOf(model, setup.config, io.env);
+  const cwd = view.cwd ?? view.roots[0]?.path ?? io.cwd;
+  const { cwd: real } = await findWorkspace(cwd, io.cwd, io.env);
+  const host = await hosts.openHost(setup, { cwd: real, roots: view.roots });
+  try {
+    await assertFree(host.ports, session);
+    const patch = settingsPatch(wishes, view.settings, model, await limitPresets());
+    if (Object.keys(patch).length > 0) await host.runtime.changeSettings(host.ports, session, patch);
+    const checks = checksFromCommands(wishes.checks);
+    if (checks.length > 0) await host.runtime.acceptChecks(host.ports, session, checks);
+    return { host, session, workspace: { cwd: real, root: view.roots[0]?.path ?? real }, model, view };
+  } catch (error) {
+    await host.close();
+    throw error;
+  }
+}
+
+/** What a person typed, as the parts of one message: images first, as they are what the words speak of. */
+export async function inputParts(
+  host: OpenHost,
+  text: string,
+  images: readonly { readonly bytes: Uint8Array; readonly mediaType: string }[],
+): Promise<Part[]> {
+  const parts: Part[] = [];
+  for (const image of images) parts.push({ type: "image", blob: await host.ports.blobs.put(image.bytes), mediaType: image.mediaType });
+  if (text !== "") parts.push({ type: "text", text });
+  return parts;
+}
+
+/** A session's title: the first line of what it was asked. */
+export function titleOf(prompt: string): string {
+  const [line = ""] = prompt.trim().split("\n");
+  return line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line;
+}

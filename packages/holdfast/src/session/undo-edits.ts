@@ -1,0 +1,73 @@
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
+import type { FileEdit } from "@holdfast/runtime";
+import type { OpenHost } from "../runtime-api.ts";
+import { planUndo } from "../undo.ts";
+
+/** Files larger than this are not restored by us. */
+const mostBytes = 256 * 1024 * 1024;
+
+export interface Undone {
+  readonly callIds: readonly string[];
+  readonly files: readonly { readonly path: string; readonly change: "restored" | "deleted" }[];
+}
+
+/**
+ * Takes back edits from their before-images, all files or none. Throws `undo_conflict` naming every file that is not as
+ * our last edit left it, or whose earlier content is gone. `isDry` only says what would be done.
+ */
+export async function undoEdits(host: OpenHost, session: string, reach: "last" | "all", isDry: boolean): Promise<Undone> {
+  const { ports, runtime } = host;
+  const plan = planUndo(await ports.log.read(session, 1), reach);
+  const conflicts = plan.interleaved.map((path) => `${path}: changed by something else between our edits`);
+  const edits: FileEdit[] = [];
+  for (const file of plan.files) {
+    if (plan.interleaved.includes(file.path)) continue;
+    const now = await digestNow(host, file.path);
+    if (now !== file.nowDigest) {
+      conflicts.push(`${file.path}: ${now === null ? "deleted" : "changed"} since`);
+      continue;
+    }
+    const after = file.then === null ? null : await ports.blobs.get(file.then);
+    if (after === null && file.thenDigest !== null) {
+      conflicts.push(`${file.path}: its earlier content was not kept`);
+      continue;
+    }
+    edits.push({ path: file.path, before: now, after, afterDigest: file.thenDigest, mode: file.mode });
+  }
+  if (conflicts.length > 0) throw conflictError(conflicts);
+  const undone: Undone = {
+    callIds: plan.callIds,
+    files: edits.map((edit) => ({ path: edit.path, change: edit.after === null ? "deleted" : "restored" })),
+  };
+  if (isDry || plan.callIds.length === 0) return undone;
+  if (edits.length > 0) {
+    const result = await ports.files.apply(edits, { session, callId: ports.ids.next("undo"), attempt: 1 });
+    switch (result.type) {
+      case "applied":
+        break;
+      case "changed":
+        throw conflictError([`${result.path}: changed just now`]);
+      case "revoked":
+        throw conflictError(["another process is undoing the same edits"]);
+      case "failed":
+        throw new HoldfastError("undo_conflict", `can't write ${result.path}: ${result.message}`, { hint: "nothing was changed" });
+    }
+  }
+  await runtime.recordUndo(ports, session, plan.callIds);
+  return undone;
+}
+
+async function digestNow(host: OpenHost, path: string): Promise<string | null> {
+  try {
+    return (await host.ports.files.read(path, mostBytes)).digest;
+  } catch (error) {
+    if (isHoldfastError(error, "file_missing")) return null;
+    throw error;
+  }
+}
+
+function conflictError(conflicts: readonly string[]): HoldfastError {
+  return new HoldfastError("undo_conflict", ["nothing was undone:", ...conflicts.map((conflict) => `  ${conflict}`)].join("\n"), {
+    hint: "put these files back as they were, or restore them by hand (git diff, git restore)",
+  });
+}

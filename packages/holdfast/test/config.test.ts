@@ -1,0 +1,126 @@
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { parseConfig } from "../src/config/config.ts";
+import { ensureHome, writeAtomically } from "../src/config/home.ts";
+import { chooseModel, endpointOf, secretValues } from "../src/config/model-choice.ts";
+import { distrust, isTrusted, readTrust, trust, trustPath } from "../src/config/trust-store.ts";
+import { findWorkspace } from "../src/config/workspace.ts";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-config-")));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const whole = `
+model = "local/qwen"
+[providers.local]
+base_url = "http://127.0.0.1:11434/v1/"
+api_key_env = "LOCAL_KEY"
+wire = "chat"
+context_window = 32768
+[limits]
+preset = "strict"
+max_tokens = 1000000
+timeout = "30m"
+`;
+
+test("a whole config is read", async () => {
+  const config = await parseConfig(whole, "config.toml");
+  expect(config).toEqual({
+    model: "local/qwen",
+    providers: { local: { baseUrl: "http://127.0.0.1:11434/v1/", apiKeyEnv: "LOCAL_KEY", wire: "chat", contextWindow: 32768 } },
+    limits: { preset: "strict", maxTokens: 1_000_000, timeoutMs: 1_800_000 },
+  });
+  const env = { LOCAL_KEY: "local-secret", OPENAI_API_KEY: "openai-secret" };
+  expect(endpointOf("local/qwen", config, env)).toEqual({
+    provider: "local",
+    name: "qwen",
+    wire: "chat",
+    baseUrl: "http://127.0.0.1:11434/v1",
+    apiKey: "local-secret",
+    contextWindow: 32768,
+  });
+  expect(chooseModel(undefined, config, env, "/")).toBe("local/qwen");
+  expect(chooseModel("openai/x", config, env, "/")).toBe("openai/x");
+  expect(chooseModel("script:demo.yaml", config, env, "/work")).toBe("script:/work/demo.yaml");
+  expect(secretValues(config, env).toSorted()).toEqual(["local-secret", "openai-secret"]);
+  expect(() => endpointOf("local/qwen", config, {})).toThrow(/LOCAL_KEY, which is not set/);
+});
+
+test.each([
+  ['modle = "x"', 'c.toml:1: unknown key "modle"', "did you mean model?"],
+  ['model = "a/b"\n\n[limits]\nmax_step = 3', 'c.toml:4: unknown key "max_step" in [limits]', "did you mean max_steps?"],
+  ['[providers.local]\nbase_url = "http://x"\nurl = "y"', 'c.toml:3: unknown key "url" in [providers.local]', "known keys"],
+  ['[providers.local]\nwire = "grpc"', "c.toml:2: wire is not one of responses, chat", undefined],
+  ["[limits]\nmax_steps = 0", "c.toml:2: max_steps is not a whole number above 0", undefined],
+  ['[limits]\ntimeout = "soon"', 'c.toml:2: timeout is not a time such as 90, "30m" or "2h"', undefined],
+  ['providers.local.base_url = "ftp://x"', "c.toml:1: base_url is not an http(s) URL", "127.0.0.1"],
+  ['[providers.a]\napi_key = "k"\napi_key_env = "K"', "c.toml:3: api_key and api_key_env are both set", "keep one"],
+  ["providers = 3", "c.toml:1: providers is not a table", undefined],
+  ['model = "x', "c.toml:1: this is not valid TOML", "toml.io"],
+])("the config %j is refused with file, line and what to do", async (text, message, hint) => {
+  const error = await parseConfig(text, "c.toml").catch((caught: unknown) => caught);
+  expect(error).toMatchObject({ code: "config_invalid", message });
+  if (hint !== undefined) expect((error as { hint: string }).hint).toContain(hint);
+});
+
+test("a key in a broken config is not repeated in the error", async () => {
+  const error = (await parseConfig('[providers.a]\napi_key = "sk-very-secret', "c.toml").catch((caught: unknown) => caught)) as Error & { hint: string };
+  expect(error.message + error.hint).not.toContain("sk-very");
+});
+
+test("the home is closed to everybody else, also one that was open", async () => {
+  const home = join(folder, "home");
+  await mkdir(home, { mode: 0o755 });
+  await chmod(home, 0o755);
+  await ensureHome(home);
+  expect((await stat(home)).mode & 0o777).toBe(0o700);
+});
+
+test("a file is replaced whole, keeps its mode, and a link to it stays a link", async () => {
+  const file = join(folder, "file");
+  await writeFile(file, "old", { mode: 0o640 });
+  await chmod(file, 0o640);
+  await symlink(file, join(folder, "link"));
+  await writeAtomically(join(folder, "link"), "new", 0o600);
+  expect(await readFile(file, "utf8")).toBe("new");
+  expect((await stat(file)).mode & 0o777).toBe(0o640);
+  await writeAtomically("/dev/null", "gone", 0o600);
+  expect((await stat("/dev/null")).isCharacterDevice()).toBe(true);
+});
+
+test("trust is kept by real path, for exactly this folder, privately", async () => {
+  const home = join(folder, "home");
+  const project = join(folder, "project");
+  await mkdir(join(project, "vendor"), { recursive: true });
+  await symlink(project, join(folder, "alias"));
+  expect(await isTrusted(home, project)).toBe(false);
+  await trust(home, join(folder, "alias"), new Date(0));
+  expect(await readTrust(home)).toEqual({ [project]: "1970-01-01T00:00:00.000Z" });
+  expect(await isTrusted(home, project)).toBe(true);
+  expect(await isTrusted(home, join(project, "vendor"))).toBe(false);
+  expect((await stat(trustPath(home))).mode & 0o777).toBe(0o600);
+  expect(await distrust(home, project)).toBe(true);
+  expect(await distrust(home, project)).toBe(false);
+  expect(await isTrusted(home, project)).toBe(false);
+});
+
+test("a damaged trust store grants nothing and is not written over", async () => {
+  const home = join(folder, "home");
+  await ensureHome(home);
+  await writeFile(trustPath(home), "{ broken");
+  await expect(isTrusted(home, folder)).rejects.toMatchObject({ code: "config_invalid" });
+  await expect(trust(home, folder, new Date())).rejects.toMatchObject({ code: "config_invalid" });
+  expect(await readFile(trustPath(home), "utf8")).toBe("{ broken");
+});
+
+test("the workspace is the git work tree around the folder, but not a home folder kept in git", async () => {
+  await mkdir(join(folder, ".git"));
+  await mkdir(join(folder, "a/b"), { recursive: true });
+  expect(await findWorkspace("a/b", folder, { HOME: "/nowhere" })).toEqual({ cwd: join(folder, "a/b"), root: folder });
+  expect(await findWorkspace("a/b", folder, { HOME: folder })).toEqual({ cwd: join(folder, "a/b"), root: join(folder, "a/b") });
+  expect(await findWorkspace(".", folder, { HOME: folder })).toEqual({ cwd: folder, root: folder });
+});
