@@ -1,0 +1,65 @@
+import type { CallOutcome, CallPlan } from "@holdfast/protocol/call";
+import type { Json } from "@holdfast/protocol/json";
+import type { BlobStore } from "@holdfast/runtime/ports/blobs";
+import type { Files } from "@holdfast/runtime/ports/files";
+import type { Processes } from "@holdfast/runtime/ports/processes";
+import type { CallContext, CallIntent, CallRefusal, ProbeFinding, Tool } from "@holdfast/runtime/ports/tool-host";
+import type { z } from "zod";
+import { parseInput, requestSchema } from "./input.ts";
+
+/** What the built-in tools act through. */
+export interface ToolPorts {
+  readonly files: Files;
+  readonly blobs: BlobStore;
+  /** Null where there are no commands: a browser tab. */
+  readonly processes: Processes | null;
+  /** Whether a text holds the mark that stands for a secret; such text is never written into a file. */
+  readonly isRedacted: (text: string) => boolean;
+}
+
+/** A plan without what follows from the tool's nature: by default it only looks and needs nothing for itself. */
+export type Draft = Pick<CallPlan, "summary"> & Partial<Omit<CallPlan, "summary" | "input">>;
+
+/** A tool in terms of its parsed input. The meaning of each function is the port's. */
+export interface Definition<T> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodType<T>;
+  plan(input: T, context: CallContext): Promise<Draft | CallRefusal>;
+  prepare?(input: T, plan: CallPlan, context: CallContext): Promise<{ readonly prepared: Json; readonly blobs: readonly string[] } | CallRefusal>;
+  run(input: T, intent: CallIntent, context: CallContext, signal: AbortSignal): Promise<CallOutcome>;
+  probe?(input: T, intent: CallIntent, context: CallContext): Promise<ProbeFinding>;
+  attach?(input: T, intent: CallIntent, context: CallContext, signal: AbortSignal): Promise<CallOutcome>;
+}
+
+export function defineTool<T>(definition: Definition<T>): Tool {
+  const { name, description, input: schema, prepare, run, probe, attach } = definition;
+  // The intent holds what `plan` made of the input, which the schema takes unchanged.
+  const inputOf = (plan: CallPlan): T => schema.parse(plan.input);
+  return {
+    spec: { name, description, schema: requestSchema(schema) },
+    async plan(input, context) {
+      const parsed = parseInput(name, schema, input);
+      if (parsed.type === "invalid") return refuse(parsed.text);
+      const draft = await definition.plan(parsed.value, context);
+      if ("type" in draft) return draft;
+      return { reads: [], writes: [], workspace: "none", replay: "safe", changesWorkspace: false, ...draft, input: parsed.value as Json };
+    },
+    ...(prepare && { prepare: (plan, context) => prepare(inputOf(plan), plan, context) }),
+    run: (intent, context, signal) => run(inputOf(intent.plan), intent, context, signal),
+    ...(probe && { probe: (intent, context) => probe(inputOf(intent.plan), intent, context) }),
+    ...(attach && { attach: (intent, context, signal) => attach(inputOf(intent.plan), intent, context, signal) }),
+  };
+}
+
+export function refuse(text: string): CallRefusal {
+  return { type: "refused", text };
+}
+
+export function failed(text: string): CallOutcome {
+  return { status: "failed", text, trust: "tool" };
+}
+
+export function completed(text: string): CallOutcome {
+  return { status: "completed", text, trust: "tool" };
+}
