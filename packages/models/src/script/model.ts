@@ -103,13 +103,12 @@ function* pieces(answer: ScriptAnswer): Generator<PlayedPiece> {
   }
 }
 
-/** About equal pieces, never inside a character. */
+/** Pieces of about equal length, never cut inside a character. */
 function cut(text: string, count: number): string[] {
   const characters = [...text];
-  const length = Math.max(1, Math.ceil(characters.length / Math.max(1, count)));
-  const parts: string[] = [];
-  for (let at = 0; at < characters.length; at += length) parts.push(characters.slice(at, at + length).join(""));
-  return parts;
+  const pieces = Math.min(Math.max(1, count), characters.length);
+  const start = (i: number): number => Math.floor((i * characters.length) / pieces);
+  return Array.from({ length: pieces }, (_, i) => characters.slice(start(i), start(i + 1)).join(""));
 }
 
 function isEmpty(answer: ScriptAnswer): boolean {
