@@ -9,7 +9,7 @@ import { intend, runCall } from "./call.ts";
 import type { Driver } from "./driver.ts";
 import { flush, newId, stage, stop } from "./driver.ts";
 import type { Steering } from "./inbox.ts";
-import { takeInbox } from "./inbox.ts";
+import { hasControl, takeInbox } from "./inbox.ts";
 import { openDriver } from "./open.ts";
 import { recover } from "./recover.ts";
 import { sample } from "./sample.ts";
@@ -98,7 +98,8 @@ async function run(driver: Driver): Promise<DriveEnd> {
       if (running.size === 0) {
         const rest = atRest(driver, plan, ended);
         if (rest !== null) {
-          if ((await ports.log.inbox(driver.session)).length === 0 || rest.standing === "waiting") return rest;
+          const goesOn = rest.standing === "waiting" ? await hasControl(driver) : (await ports.log.inbox(driver.session)).length > 0;
+          if (!goesOn) return rest;
           hasNews = true;
           continue;
         }

@@ -37,6 +37,11 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
   return steering;
 }
 
+/** True where something waits that acts at once. Text alone doesn't: it stays until a turn can take it in. */
+export async function hasControl(driver: Driver): Promise<boolean> {
+  return (await driver.ports.log.inbox(driver.session)).some((row) => parseOp(row).type !== "input.send");
+}
+
 function parseOp(row: InboxRow): Op {
   const parsed = opSchema.safeParse(JSON.parse(row.body));
   if (!parsed.success) throw new HoldfastError("session_corrupt", `inbox row ${row.number} is no op this version knows: ${parsed.error.message}`);
@@ -64,6 +69,8 @@ async function answer(driver: Driver, op: Extract<Op, { type: "approval.answer" 
   if (register === null || register.status !== "open") return [];
   const { approval } = register;
   if (op.digest !== undefined && op.digest !== approval.digest) return [];
+  // Passed deadlines come first: the call is about to be refused.
+  if (approval.deadline !== null && approval.deadline <= driver.ports.clock.now()) return [];
   const call = driver.registers.get("call", approval.callId);
   if (call === null || driver.head.turn?.open.some((open) => open.id === approval.callId && open.state === "waiting") !== true) return [];
   const answered: SessionEvent = {

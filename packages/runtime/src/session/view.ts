@@ -3,6 +3,7 @@ import { HoldfastError } from "@holdfast/protocol";
 import { readEvent } from "../drive/open.ts";
 import type { Head, RegisterKind } from "../kernel/state.ts";
 import { createRegisters } from "../kernel/state.ts";
+import { createWindow } from "../kernel/window.ts";
 import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
 
 export interface TurnView {
@@ -54,7 +55,7 @@ export async function readSession({ log }: { readonly log: Log }, session: strin
     checks: registers.entries("check").map(([, check]) => check),
     openApprovals: registers.entries("approval").flatMap(([, { approval, status }]) => (status === "open" ? [approval] : [])),
     turns: turnsOf(events),
-    items: events.flatMap(itemsOf),
+    items: itemsOf(events),
     events,
     usage: head.usage,
     cost: head.cost,
@@ -80,20 +81,11 @@ function turnsOf(events: readonly RecordedEvent[]): TurnView[] {
   return turns;
 }
 
-function itemsOf(event: RecordedEvent): Item[] {
-  switch (event.type) {
-    case "turn.started":
-    case "input.taken":
-      return [event.payload.message];
-    case "notice.added":
-      return [event.payload.notice];
-    case "sampling.settled":
-      return [...event.payload.items];
-    case "call.settled":
-      return [event.payload.result];
-    default:
-      return [];
-  }
+/** As the model sees them; results of calls whose siblings are still open come with the last of them. */
+function itemsOf(events: readonly RecordedEvent[]): readonly Item[] {
+  const window = createWindow();
+  for (const event of events) window.add(event);
+  return window.items;
 }
 
 function toolOf(events: readonly RecordedEvent[], callId: string): string {
