@@ -119,6 +119,33 @@ describe("the file", () => {
     await log.close();
   });
 
+  it("gives a deleted session's space back to the disk", async () => {
+    await makeStore();
+    const before = statSync(path).size;
+    const log = openSqliteLog(path);
+    await log.delete("large");
+    expect(statSync(path).size).toBeLessThan(before / 4);
+    expect(await log.read("small", 1)).toHaveLength(1);
+    await log.close();
+  });
+
+  it("erases and deletes while another connection reads", async () => {
+    await makeStore(20);
+    const log = openSqliteLog({ path, busyTimeoutMs: 50 });
+    const reader = new DatabaseSync(path, { readOnly: true });
+    reader.exec("BEGIN");
+    const count = () => reader.prepare("SELECT count(*) AS n FROM events WHERE payload IS NOT NULL").get()?.["n"];
+    expect(count()).toBe(21);
+    await log.erase("large", 1);
+    await log.delete("small");
+    expect(count()).toBe(21);
+    reader.exec("COMMIT");
+    expect(count()).toBe(19);
+    reader.close();
+    await log.close();
+    expect(bytesOnDisk().includes("large-1;")).toBe(false);
+  });
+
   it("has no row of a deleted session in any table", async () => {
     const log = openSqliteLog(path);
     const registers = [{ kind: "fact", key: "a", value: "1" }];

@@ -11,7 +11,7 @@ const extended = { ioerrData: 8202, ioerrCorruptFs: 8458 } as const;
 /** Below this many free bytes an input/output error is taken for a full disk: SQLite names only some of those so. */
 const fullBelow = 64 * 1024;
 
-export function sqliteCode(error: unknown): number | null {
+function sqliteCode(error: unknown): number | null {
   if (typeof error !== "object" || error === null || !("errcode" in error)) return null;
   return typeof error.errcode === "number" ? error.errcode : null;
 }
@@ -19,6 +19,11 @@ export function sqliteCode(error: unknown): number | null {
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== null && ((code & 0xff) === primary.busy || (code & 0xff) === primary.locked);
+}
+
+export function isFull(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== null && (code & 0xff) === primary.full;
 }
 
 /** What SQLite or the file system threw, as an error with one of our codes. Ours pass through. */

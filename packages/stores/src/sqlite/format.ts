@@ -2,6 +2,7 @@ import { HoldfastError } from "@holdfast/protocol";
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { applicationId, migrations } from "./schema.ts";
+import { rollBack } from "./transaction.ts";
 
 /**
  * Looks through a connection that can't write, since opening for writing and closing can change a file. (Not through a
@@ -58,7 +59,7 @@ export function migrate(db: DatabaseSync, path: string, steps: readonly string[]
     for (const step of steps.slice(format)) db.exec(step);
     db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}; COMMIT`);
   } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK");
+    rollBack(db);
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import type { Log } from "@holdfast/runtime";
 import type { DatabaseSync } from "node:sqlite";
 import { claimsIn } from "./claims.ts";
 import { committer } from "./commit.ts";
-import { isBusy, storeFailure } from "./failure.ts";
+import { isBusy, isFull, storeFailure } from "./failure.ts";
 import { openStoreFile } from "./file.ts";
 import type { SqliteLogOptions } from "./file.ts";
 import { messagesIn } from "./messages.ts";
@@ -56,23 +56,23 @@ export function logOn(db: DatabaseSync, path: string): Log {
   };
 }
 
-/** What deleted rows leave free inside the file. Left for the next time where another process writes for so long. */
+/** What deleted rows leave free inside the file. Left for the next deletion where others write or the disk is full. */
 function giveBackSpace(db: DatabaseSync, path: string): void {
   try {
     db.exec("PRAGMA incremental_vacuum");
   } catch (error) {
-    if (!isBusy(error)) throw storeFailure(error, path);
+    if (!isBusy(error) && !isFull(error)) throw storeFailure(error, path);
   }
 }
 
 /**
  * The write-ahead log still holds the pages as they were before an erasure: it is emptied. Where another process reads
- * or writes for so long that this can't be done now, the next checkpoint does it; the erasure itself stands.
+ * or writes for so long that this can't be done now, a later checkpoint does it; the erasure itself stands.
  */
 function forgetOldPages(db: DatabaseSync, path: string): void {
   try {
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch (error) {
-    if (!isBusy(error)) throw storeFailure(error, path);
+    throw storeFailure(error, path);
   }
 }

@@ -35,7 +35,7 @@ export function transactionsOn(db: DatabaseSync, path: string): Transactions {
 }
 
 /** SQLite ends the transaction by itself after some errors (a full disk, a damaged file); then there is nothing to do. */
-function rollBack(db: DatabaseSync): void {
+export function rollBack(db: DatabaseSync): void {
   if (!db.isOpen || !db.isTransaction) return;
   try {
     db.exec("ROLLBACK");
