@@ -24,7 +24,8 @@ export function pairsOf(before: Manifest, after: Manifest): Pair[] {
     const path = name(record);
     const earlier = old.get(path) ?? null;
     old.delete(path);
-    if (earlier === null || earlier.digest !== record.digest || earlier.kind !== record.kind) pairs.push({ path, before: earlier, after: record });
+    if (earlier === null || earlier.digest !== record.digest || earlier.kind !== record.kind)
+      pairs.push({ path, before: earlier, after: record });
   }
   for (const [path, record] of old) pairs.push({ path, before: record, after: null });
   return pairs.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -44,11 +45,9 @@ export async function fileChanges(contents: Contents, before: Manifest, after: M
 export async function fileDiff(contents: Contents, before: Manifest, after: Manifest, path: string): Promise<string | null> {
   const pair = pairsOf(before, after).find((candidate) => candidate.path === path);
   if (pair === undefined) return "";
-  const head = [
-    `--- ${pair.before === null ? "/dev/null" : `a/${path}`}`,
-    `+++ ${pair.after === null ? "/dev/null" : `b/${path}`}`,
-  ];
-  const modes = pair.before !== null && pair.after !== null && pair.before.kind !== pair.after.kind ? [`${pair.before.kind} → ${pair.after.kind}`] : [];
+  const head = [`--- ${pair.before === null ? "/dev/null" : `a/${path}`}`, `+++ ${pair.after === null ? "/dev/null" : `b/${path}`}`];
+  const modes =
+    pair.before !== null && pair.after !== null && pair.before.kind !== pair.after.kind ? [`${pair.before.kind} → ${pair.after.kind}`] : [];
   const [old, next] = [await bytesOf(contents, pair.before), await bytesOf(contents, pair.after)];
   if (old === null || next === null) return null;
   if (isBinary(old) || isBinary(next)) return [...modes, ...head, "Binary files differ", ""].join("\n");
@@ -80,7 +79,7 @@ function hunks(old: string, next: string): string[] {
   const [a, b] = [splitLines(old), splitLines(next)];
   const changes = lineChanges(a, b);
   const out: string[] = [];
-  for (let first = 0; first < changes.length; ) {
+  for (let first = 0; first < changes.length;) {
     let last = first;
     while (last + 1 < changes.length && (changes[last + 1]?.oldStart ?? 0) - (changes[last]?.oldEnd ?? 0) <= 2 * contextLines) last += 1;
     const group = changes.slice(first, last + 1);

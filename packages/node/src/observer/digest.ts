@@ -11,8 +11,8 @@ export interface ReadDigest {
   readonly size: number;
   /** The content where it is small, so that it need not be read twice. */
   readonly bytes: Buffer | null;
-  /** Of the file as it was read. */
-  readonly signature: string;
+  /** The stat of the file as it was read. */
+  readonly stat: Stats;
 }
 
 /** Content up to this size is kept for later comparison. */
@@ -26,23 +26,27 @@ export function kindOf(stat: Stats): ManifestEntry["kind"] {
   return (stat.mode & 0o100) === 0 ? "file" : "executable";
 }
 
+/** The mode that git's index has for it. */
+export function gitMode(kind: ManifestEntry["kind"]): string {
+  return kind === "executable" ? "100755" : kind === "link" ? "120000" : kind === "submodule" ? "160000" : "100644";
+}
+
 /**
  * Digest of what lies at `path`: a file's bytes, a link's target. Nothing else is opened (a FIFO would wait for ever);
  * what can't be read is told apart by its stat alone. `oidLength` is that of the repository's object ids, 0 for none.
  */
 export async function readDigest(path: string | Buffer, stat: Stats, oidLength: number): Promise<ReadDigest | null> {
   const kind = kindOf(stat);
-  const signature = statSignature(stat);
   try {
     if (kind === "link") {
       const bytes = readlinkSync(path, "buffer");
-      return { kind, ...digestOf(bytes, oidLength), size: bytes.length, bytes, signature };
+      return { kind, ...digestOf(bytes, oidLength), size: bytes.length, bytes, stat };
     }
-    if (kind === "other") return { kind, digest: sha(signature), oid: null, size: 0, bytes: null, signature };
+    if (kind === "other") return { kind, digest: sha(statSignature(stat)), oid: null, size: 0, bytes: null, stat };
     return await readFile(path, oidLength);
   } catch (error) {
     if (isMissing(error)) return null;
-    return { kind: "other", digest: sha(`unreadable ${signature}`), oid: null, size: stat.size, bytes: null, signature };
+    return { kind: "other", digest: sha(`unreadable ${statSignature(stat)}`), oid: null, size: stat.size, bytes: null, stat };
   }
 }
 
@@ -52,12 +56,12 @@ async function readFile(path: string | Buffer, oidLength: number): Promise<ReadD
   try {
     for (let attempt = 1; ; attempt += 1) {
       const before = fstatSync(fd);
-      if (!before.isFile()) return { kind: "other", digest: sha(statSignature(before)), oid: null, size: 0, bytes: null, signature: statSignature(before) };
+      if (!before.isFile()) return { kind: "other", digest: sha(statSignature(before)), oid: null, size: 0, bytes: null, stat: before };
       const read = before.size <= smallFile ? readSmall(fd, before.size, oidLength) : await readLarge(fd, before.size, oidLength);
       const after = fstatSync(fd);
       // A file written while it was read gives a torn digest; the last attempt stands but matches no later stat.
       if (statSignature(after) === statSignature(before) || attempt === attempts) {
-        return { kind: kindOf(before), ...read, signature: statSignature(before) };
+        return { kind: kindOf(before), ...read, stat: before };
       }
     }
   } finally {
@@ -73,7 +77,11 @@ function readSmall(fd: number, size: number, oidLength: number): { digest: strin
   return { ...digestOf(bytes, oidLength), size: length, bytes };
 }
 
-async function readLarge(fd: number, size: number, oidLength: number): Promise<{ digest: string; oid: string | null; size: number; bytes: null }> {
+async function readLarge(
+  fd: number,
+  size: number,
+  oidLength: number,
+): Promise<{ digest: string; oid: string | null; size: number; bytes: null }> {
   const content = createHash("sha256");
   const object = objectHash(oidLength, size);
   const chunk = Buffer.allocUnsafe(chunkSize);

@@ -8,7 +8,11 @@ export interface GitResult {
   readonly stdout: Buffer;
 }
 
-export type Git = (cwd: string, args: readonly string[], options?: { readonly input?: string; readonly untilOutput?: boolean }) => Promise<GitResult>;
+export type Git = (
+  cwd: string,
+  args: readonly string[],
+  options?: { readonly input?: string; readonly untilOutput?: boolean },
+) => Promise<GitResult>;
 
 /**
  * Git that only reads: it takes no optional lock, and starts nothing that the repository's configuration or hooks name.

@@ -14,7 +14,8 @@ export async function listIgnored(git: Git, roots: readonly { readonly id: strin
       for (const name of names) entries.push({ root: root.id, path: name.replace(/\/$/, ""), isFolder: name.endsWith("/") });
       continue;
     }
-    for (const name of dependencyFolders) if (existsSync(fsPath(root.path, name))) entries.push({ root: root.id, path: name, isFolder: true });
+    for (const name of dependencyFolders)
+      if (existsSync(fsPath(root.path, name))) entries.push({ root: root.id, path: name, isFolder: true });
   }
   return entries.filter((entry) => exists(roots, entry));
 }

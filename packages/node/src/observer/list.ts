@@ -17,6 +17,7 @@ export interface Listed {
 
 export interface Listing {
   readonly files: readonly Listed[];
+  has(path: string): boolean;
   /** Folders of the repositories, relative to the root: the one the root lies in ("" ), submodules, nested clones. */
   readonly repos: readonly string[];
   /** The ignore rules used, by repository folder; a later listing can be held to them. */
@@ -29,10 +30,22 @@ export interface ListPlaces {
   readonly rulesDir: string;
   /** The user's home folder, for the user's own ignore file. */
   readonly home: string;
+  /** The index of each repository as it was read last: most snapshots find it unchanged. */
+  readonly indexes: Map<string, StagedFiles>;
+}
+
+interface StagedFiles {
+  /** What git printed, and for which folder and number of repository. */
+  readonly printed: Buffer;
+  readonly inside: string;
+  readonly repo: number;
+  readonly files: readonly Listed[];
+  readonly paths: ReadonlySet<string>;
 }
 
 interface Lister extends ListPlaces {
   readonly root: string;
+  readonly staged: StagedFiles[];
   readonly files: Listed[];
   readonly repos: string[];
   readonly rules: Record<string, string>;
@@ -43,9 +56,12 @@ const deepestNesting = 8;
 
 /** What is in scope below `root`: tracked and not-ignored files, by today's ignore rules or by those of `given`. */
 export async function listScope(places: ListPlaces, root: string, given: Listing["rules"] | null): Promise<Listing> {
-  const lister: Lister = { ...places, root, files: [], repos: [], rules: {}, given };
+  const lister: Lister = { ...places, root, staged: [], files: [], repos: [], rules: {}, given };
   if (!(await listRepository(lister, "", 0))) await listPlain(lister);
-  return { files: lister.files, repos: lister.repos, rules: lister.rules };
+  const others = new Set(lister.files.map((file) => file.path));
+  const files = lister.staged.flatMap((staged) => staged.files).concat(lister.files);
+  const has = (path: string): boolean => others.has(path) || lister.staged.some((staged) => staged.paths.has(path));
+  return { files, has, repos: lister.repos, rules: lister.rules };
 }
 
 async function listRepository(lister: Lister, prefix: string, depth: number): Promise<boolean> {
@@ -53,33 +69,46 @@ async function listRepository(lister: Lister, prefix: string, depth: number): Pr
   const folder = prefix === "" ? lister.root : join(lister.root, prefix);
   const given = lister.given?.[prefix] ?? null;
   const others = (rules: string | null): Promise<string[] | null> => untracked(lister, folder, rules);
-  const [staged, listed] = await Promise.all([git(folder, ["ls-files", "-s", "-z"]), others(given)]);
-  if (staged.code !== 0 || listed === null) return false;
+  const [printed, listed] = await Promise.all([git(folder, ["ls-files", "-s", "-z"]), others(given)]);
+  if (printed.code !== 0 || listed === null) return false;
 
   const repo = lister.repos.push(prefix) - 1;
   const inside = prefix === "" ? "" : `${prefix}/`;
-  const nested: string[] = [];
-  const tracked = new Map<string, { mode: string; oid: string | null }>();
-  for (const line of decodeNames(staged.stdout)) {
-    const tab = line.indexOf("\t");
-    const [mode = "", oid = "", stage = "0"] = line.slice(0, tab).split(" ");
-    tracked.set(line.slice(tab + 1), { mode, oid: stage === "0" ? oid : null });
+  const staged = readIndex(lister, folder, inside, repo, printed.stdout);
+  lister.staged.push(staged);
+  const nested = staged.files.filter((file) => file.gitMode === "160000").map((file) => file.path.slice(inside.length));
+  for (const path of listed) {
+    // Git shows a repository inside another as a folder.
+    if (path.endsWith("/")) nested.push(path.slice(0, -1));
+    else lister.files.push({ path: inside + path, oid: null, gitMode: null, repo });
   }
-  for (const [path, { mode, oid }] of tracked) {
-    if (mode === "160000" && existsSync(fsPath(folder, `${path}/.git`))) nested.push(path);
-    lister.files.push({ path: inside + path, oid, gitMode: mode, repo });
+  if (given === null) {
+    const tracked = staged.files.map((file) => file.path.slice(inside.length));
+    lister.rules[prefix] = await todaysRules(lister, folder, tracked, listed, others);
+  } else lister.rules[prefix] = given;
+  for (const path of nested) {
+    if (depth < deepestNesting && existsSync(fsPath(folder, `${path}/.git`))) await listRepository(lister, inside + path, depth + 1);
   }
-  const add = (paths: readonly string[]): void => {
-    for (const path of paths) {
-      // Git shows a repository inside another as a folder.
-      if (path.endsWith("/")) nested.push(path.slice(0, -1));
-      else lister.files.push({ path: inside + path, oid: null, gitMode: null, repo });
-    }
-  };
-  add(listed);
-  lister.rules[prefix] = given ?? (await todaysRules(lister, folder, [...tracked.keys()], listed, others));
-  for (const path of nested) if (depth < deepestNesting) await listRepository(lister, inside + path, depth + 1);
   return true;
+}
+
+function readIndex(lister: Lister, folder: string, inside: string, repo: number, printed: Buffer): StagedFiles {
+  const known = lister.indexes.get(folder);
+  if (known !== undefined && known.inside === inside && known.repo === repo && known.printed.equals(printed)) return known;
+  const files: Listed[] = [];
+  const paths = new Set<string>();
+  for (const line of decodeNames(printed)) {
+    const tab = line.indexOf("\t");
+    const [gitMode = "", oid = "", stage = "0"] = line.slice(0, tab).split(" ");
+    const path = inside + line.slice(tab + 1);
+    // A file in conflict has up to three lines.
+    if (paths.has(path)) continue;
+    paths.add(path);
+    files.push({ path, oid: stage === "0" ? oid : null, gitMode, repo });
+  }
+  const read = { printed, inside, repo, files, paths };
+  lister.indexes.set(folder, read);
+  return read;
 }
 
 async function listPlain(lister: Lister): Promise<void> {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ManifestEntry } from "@holdfast/runtime";
 
 /** Where the content of a manifest's file is: at `offset` in a blob of kept contents. */
@@ -24,33 +25,40 @@ interface Header {
   readonly holdfast: "manifest";
   readonly version: 1;
   readonly rules: Manifest["rules"];
-  readonly roots: readonly string[];
-  readonly repos: readonly string[];
   readonly blobs: readonly string[];
 }
 
 const kinds = { file: "f", executable: "x", link: "l", submodule: "s", other: "o" } as const;
-const kindOf = new Map(Object.entries(kinds).map(([kind, letter]) => [letter as string, kind as ManifestEntry["kind"]]));
+const kindOf = new Map<string, ManifestEntry["kind"]>();
+for (const kind of ["file", "executable", "link", "submodule", "other"] as const) kindOf.set(kinds[kind], kind);
 
-/** A header line of JSON, then a line a file: kind, digest, size, root, oid, repository, blob, offset, name as JSON. */
+/** What the subject covers of each file, and the file's whole line. Most records live through many manifests. */
+const encoded = new WeakMap<FileRecord, { readonly subject: string; readonly line: string }>();
+
+function encodeRecord(r: FileRecord): { readonly subject: string; readonly line: string } {
+  const known = encoded.get(r);
+  if (known !== undefined) return known;
+  const subject = `${kinds[r.kind]}\t${r.digest}\t${JSON.stringify([r.root, r.path])}\n`;
+  const git = r.oid === null ? "\t" : `${r.oid}\t${JSON.stringify(r.repo)}`;
+  const kept = r.kept === null ? "\t" : `${r.kept.blob}\t${r.kept.offset}`;
+  const made = { subject, line: `${r.size}\t${git}\t${kept}\t${subject}` };
+  encoded.set(r, made);
+  return made;
+}
+
+/** Hex SHA-256 over kind, digest, root and path of each file, in order. */
+export function subjectOf(records: readonly FileRecord[]): string {
+  return createHash("sha256")
+    .update(records.map((record) => encodeRecord(record).subject).join(""))
+    .digest("hex");
+}
+
+/** A header line of JSON, then a line a file: size, oid, repository, blob, offset, kind, digest, [root, path]; the names as JSON. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  const roots = new Interned();
-  const repos = new Interned();
-  const blobs = new Interned();
-  const lines = manifest.records.map((r) => {
-    const git = r.oid === null ? "\t" : `${r.oid}\t${repos.index(r.repo ?? "")}`;
-    const kept = r.kept === null ? "\t" : `${blobs.index(r.kept.blob)}\t${r.kept.offset}`;
-    return `${kinds[r.kind]}\t${r.digest}\t${r.size}\t${roots.index(r.root)}\t${git}\t${kept}\t${JSON.stringify(r.path)}`;
-  });
-  const header: Header = {
-    holdfast: "manifest",
-    version: 1,
-    rules: manifest.rules,
-    roots: roots.values,
-    repos: repos.values,
-    blobs: blobs.values,
-  };
-  return Buffer.from(`${[JSON.stringify(header), ...lines].join("\n")}\n`);
+  const blobs = new Set<string>();
+  for (const { kept } of manifest.records) if (kept !== null) blobs.add(kept.blob);
+  const header: Header = { holdfast: "manifest", version: 1, rules: manifest.rules, blobs: [...blobs] };
+  return Buffer.from(`${JSON.stringify(header)}\n${manifest.records.map((record) => encodeRecord(record).line).join("")}`);
 }
 
 export function decodeManifest(bytes: Uint8Array): Manifest {
@@ -59,16 +67,17 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
   const records: FileRecord[] = [];
   for (const line of lines) {
     if (line === "") continue;
-    const [kind = "", digest = "", size = "", root = "", oid = "", repo = "", blob = "", offset = "", name = '""'] = line.split("\t");
+    const [size = "", oid = "", repo = "", blob = "", offset = "", kind = "", digest = "", name = "[]"] = line.split("\t");
+    const [root = "", path = ""] = JSON.parse(name) as string[];
     records.push({
-      root: header.roots[Number(root)] ?? "",
-      path: JSON.parse(name) as string,
+      root,
+      path,
       kind: kindOf.get(kind) ?? "other",
       digest,
       size: Number(size),
       oid: oid === "" ? null : oid,
-      repo: oid === "" ? null : (header.repos[Number(repo)] ?? ""),
-      kept: blob === "" ? null : { blob: header.blobs[Number(blob)] ?? "", offset: Number(offset) },
+      repo: oid === "" ? null : (JSON.parse(repo) as string),
+      kept: blob === "" ? null : { blob, offset: Number(offset) },
     });
   }
   return { records, rules: header.rules };
@@ -78,15 +87,4 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
 export function manifestBlobs(bytes: Uint8Array): readonly string[] {
   const end = bytes.indexOf(10);
   return (JSON.parse(Buffer.from(bytes.subarray(0, end < 0 ? undefined : end)).toString()) as Header).blobs;
-}
-
-class Interned {
-  readonly values: string[] = [];
-  readonly #known = new Map<string, number>();
-  index(value: string): number {
-    const known = this.#known.get(value);
-    if (known !== undefined) return known;
-    this.#known.set(value, this.values.length);
-    return this.values.push(value) - 1;
-  }
 }

@@ -20,7 +20,7 @@ export function decodeNames(bytes: Buffer): string[] {
     return strict.decode(bytes.subarray(0, end)).split("\0");
   } catch {
     const names: string[] = [];
-    for (let from = 0; from < end; ) {
+    for (let from = 0; from < end;) {
       const found = bytes.indexOf(0, from);
       const to = found < 0 || found > end ? end : found;
       names.push(decodeName(bytes.subarray(from, to)));
@@ -47,7 +47,7 @@ export function encodeName(name: string): Buffer {
 
 function decodeOdd(bytes: Uint8Array): string {
   let name = "";
-  for (let i = 0; i < bytes.length; ) {
+  for (let i = 0; i < bytes.length;) {
     const lead = bytes[i] ?? 0;
     const length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
     try {

@@ -35,7 +35,7 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
   const git = createGit(input.home);
   const kept = createKeptContents(blobs);
   const contents = createContents(git, input.files.roots, kept);
-  const places = { git, rulesDir: join(cacheDir, "rules"), home: input.home };
+  const places = { git, rulesDir: join(cacheDir, "rules"), home: input.home, indexes: new Map() };
   const openRoots = once(() =>
     input.files.roots.map((root) => ({ ...root, cache: openStatCache(join(cacheDir, "stat", `${sha256(root.path).slice(0, 32)}.tsv`)) })),
   );

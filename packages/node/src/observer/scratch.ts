@@ -85,7 +85,8 @@ async function bringIgnored(input: ScratchInput, copies: Readonly<Record<string,
   for (const { root, path } of input.ignored) {
     const from = input.roots.find((candidate) => candidate.id === root)?.path;
     const copy = copies[root];
-    if (from === undefined || copy === undefined || input.without.some((place) => place.root === root && isWithin(path, place.path))) continue;
+    if (from === undefined || copy === undefined || input.without.some((place) => place.root === root && isWithin(path, place.path)))
+      continue;
     const [source, target] = [join(from, path), join(copy, path)];
     if (existsSync(target) || lstatSync(source, { throwIfNoEntry: false }) === undefined) continue;
     if (isDependency(path)) {

@@ -46,7 +46,8 @@ async function signTree(top: string, topStat: Stats): Promise<string> {
       for (const child of namesIn(path).toReversed()) {
         if (cacheNames.has(child) || child.endsWith(".pyc")) continue;
         const childStat = lstatSync(join(path, child), { throwIfNoEntry: false });
-        if (childStat !== undefined) pending.push({ path: join(path, child), name: name === "" ? child : `${name}/${child}`, stat: childStat });
+        if (childStat !== undefined)
+          pending.push({ path: join(path, child), name: name === "" ? child : `${name}/${child}`, stat: childStat });
       }
     } else hash.update(`f ${name} ${statSignature(stat)}\n`);
   }

@@ -1,14 +1,13 @@
-import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sha256 } from "@holdfast/runtime";
-import { isMissing, readDigest, smallFile } from "./digest.ts";
+import { gitMode, isMissing, readDigest, smallFile } from "./digest.ts";
 import type { KeptContents } from "./kept.ts";
 import { type Listed, type Listing, type ListPlaces, listScope } from "./list.ts";
-import type { FileRecord, Manifest } from "./manifest.ts";
+import { type FileRecord, type Manifest, subjectOf } from "./manifest.ts";
 import { fsPath } from "./names.ts";
-import type { StatCache } from "./stat-cache.ts";
+import { type CachedDigest, holds, type StatCache } from "./stat-cache.ts";
 
 export interface SnapshotRoot {
   readonly id: string;
@@ -27,7 +26,8 @@ const keptBound = 64 * 1024 * 1024;
 /** Files looked at before other work gets its turn. */
 const slice = 500;
 
-type Stated = Map<string, Stats | null>;
+/** Numbers snapshots within this process. */
+let snapshots = 0;
 
 /** Reads the whole scope of all roots. `scope` gives the ignore rules and the files that stay in scope. */
 export async function takeSnapshot(
@@ -40,36 +40,26 @@ export async function takeSnapshot(
   const rules: Record<string, Listing["rules"]> = {};
   const trees: (string | null)[] = [];
   const room = { bytes: keptBound };
+  const number = (snapshots += 1);
   for (const root of roots) {
-    const stated: Stated = new Map();
     // The files known from before are looked at while git lists those of today.
-    const [listing] = await Promise.all([listScope(places, root.path, scope?.rules[root.id] ?? null), statAll(root, root.cache.paths, stated)]);
-    const earlier = scope?.records.filter((record) => record.root === root.id) ?? [];
-    const found = await readRoot(root, withEarlier(listing, earlier), listing, stated);
+    const [listing] = await Promise.all([listScope(places, root.path, scope?.rules[root.id] ?? null), statKnown(root, number)]);
+    const files = withEarlier(root, listing, scope);
+    const found = await readRoot(root, number, files, listing);
     root.cache.save();
     rules[root.id] = listing.rules;
     trees.push(await cleanTree(places, root, listing, found));
-    records.push(...(await keepDirty(root, found, kept, room)));
+    for (const record of await keepDirty(root, found, kept, room)) records.push(record);
   }
   return { manifest: { records, rules }, subject: subjectOf(records), gitTree: roots.length === 1 ? (trees[0] ?? null) : null };
 }
 
-export function subjectOf(records: readonly FileRecord[]): string {
-  const lines = records.map((r) => `${JSON.stringify([r.root, r.path])}\t${r.kind}\t${r.digest}\n`);
-  return createHash("sha256").update(lines.join("")).digest("hex");
-}
-
-interface Found {
-  readonly record: FileRecord;
-  readonly listed: Listed;
-  /** Content that was read just now, where it is small. */
-  readonly bytes: Buffer | null;
-}
-
-async function statAll(root: SnapshotRoot, paths: Iterable<string>, stated: Stated): Promise<void> {
+async function statKnown(root: SnapshotRoot, number: number): Promise<void> {
   let count = 0;
-  for (const path of [...paths]) {
-    stated.set(path, look(root, path));
+  for (const [path, entry] of root.cache.entries) {
+    const stat = look(root, path);
+    if (stat === null) root.cache.forget(path);
+    else if (holds(entry, stat)) entry.seenBy = number;
     if (++count % slice === 0) await nextTurn();
   }
 }
@@ -84,64 +74,77 @@ function look(root: SnapshotRoot, path: string): Stats | null {
 }
 
 /** What was in scope stays in scope: `git rm --cached` and a new ignore rule hide nothing. */
-function withEarlier(listing: Listing, earlier: readonly FileRecord[]): Listed[] {
-  const seen = new Set<string>();
-  const files: Listed[] = [];
-  for (const file of listing.files) {
-    if (seen.has(file.path)) continue;
-    seen.add(file.path);
-    files.push(file);
-  }
-  for (const { path, repo } of earlier) {
-    if (!seen.has(path)) files.push({ path, oid: null, gitMode: null, repo: repo === null ? -1 : listing.repos.indexOf(repo) });
+function withEarlier(root: SnapshotRoot, listing: Listing, scope: Manifest | null): Listed[] {
+  const files = [...listing.files];
+  for (const record of scope?.records ?? []) {
+    if (record.root !== root.id || listing.has(record.path)) continue;
+    files.push({ path: record.path, oid: null, gitMode: null, repo: record.repo === null ? -1 : listing.repos.indexOf(record.repo) });
   }
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-async function readRoot(root: SnapshotRoot, files: readonly Listed[], listing: Listing, stated: Stated): Promise<Found[]> {
+interface Found {
+  readonly record: FileRecord;
+  readonly listed: Listed;
+  readonly entry: CachedDigest | null;
+  /** Content that was read just now, where it is small. */
+  readonly bytes: Buffer | null;
+}
+
+async function readRoot(root: SnapshotRoot, number: number, files: readonly Listed[], listing: Listing): Promise<Found[]> {
   const oidLengths = listing.repos.map((_, repo) => files.find((file) => file.repo === repo && file.oid !== null)?.oid?.length ?? 40);
   const found: Found[] = [];
   let count = 0;
   for (const listed of files) {
     if (++count % slice === 0) await nextTurn();
     const { path } = listed;
-    const known = stated.get(path);
-    const readAt = known === undefined ? Date.now() : 0;
-    const stat = known === undefined ? look(root, path) : known;
-    if (stat === null || stat.isDirectory()) {
-      if (listed.gitMode === "160000" && !isPopulated(root, path)) found.push({ record: submodule(root, listed), listed, bytes: null });
-      continue;
-    }
-    const cached = root.cache.get(path, stat);
     const oidLength = oidLengths[listed.repo] ?? 0;
-    if (cached !== null && (oidLength === 0 || cached.oid !== null || cached.kind === "other")) {
-      found.push({ record: recordOf(root, listed, listing, cached), listed, bytes: null });
+    const entry = root.cache.entries.get(path);
+    if (entry !== undefined && entry.seenBy === number && (oidLength === 0 || entry.oid !== null || entry.kind === "other")) {
+      found.push({ record: recordOf(root, listed, listing, entry), listed, entry, bytes: null });
       continue;
     }
-    const startedAt = readAt === 0 ? Date.now() : readAt;
+    const readAt = Date.now();
+    const stat = look(root, path);
+    if (stat === null || stat.isDirectory()) {
+      if (listed.gitMode === "160000" && !isPopulated(root, path))
+        found.push({ record: submodule(root, listed), listed, entry: null, bytes: null });
+      continue;
+    }
     const read = await readDigest(fsPath(root.path, path), stat, oidLength);
     if (read === null) continue;
-    const { bytes, signature, ...content } = read;
-    root.cache.set(path, { ...content, signature, readAt: startedAt });
-    found.push({ record: recordOf(root, listed, listing, content), listed, bytes });
+    const { bytes, stat: readStat, ...content } = read;
+    const { size, mtimeMs, ctimeMs, ino, mode } = readStat;
+    const fresh: CachedDigest = { ...content, stat: { size, mtimeMs, ctimeMs, ino, mode }, readAt, seenBy: number, record: null };
+    root.cache.set(path, fresh);
+    found.push({ record: recordOf(root, listed, listing, fresh), listed, entry: fresh, bytes });
   }
   return found;
 }
 
-function recordOf(
-  root: SnapshotRoot,
-  listed: Listed,
-  listing: Listing,
-  content: { readonly kind: FileRecord["kind"]; readonly digest: string; readonly size: number; readonly oid: string | null },
-): FileRecord {
-  const { kind, digest, size } = content;
-  const inGit = listed.oid !== null && listed.oid === content.oid;
-  const repo = listing.repos[listed.repo] ?? null;
-  return { root: root.id, path: listed.path, kind, digest, size, oid: inGit ? listed.oid : null, repo: inGit ? repo : null, kept: null };
+function recordOf(root: SnapshotRoot, listed: Listed, listing: Listing, entry: CachedDigest): FileRecord {
+  const inGit = listed.oid !== null && listed.oid === entry.oid;
+  const oid = inGit ? listed.oid : null;
+  const repo = inGit ? (listing.repos[listed.repo] ?? null) : null;
+  const last = entry.record;
+  if (last !== null && last.oid === oid && last.repo === repo && last.root === root.id) return last;
+  const { kind, digest, size } = entry;
+  const record = { root: root.id, path: listed.path, kind, digest, size, oid, repo, kept: null };
+  entry.record = record;
+  return record;
 }
 
 function submodule(root: SnapshotRoot, listed: Listed): FileRecord {
-  return { root: root.id, path: listed.path, kind: "submodule", digest: sha256(listed.oid ?? ""), size: 0, oid: null, repo: null, kept: null };
+  return {
+    root: root.id,
+    path: listed.path,
+    kind: "submodule",
+    digest: sha256(listed.oid ?? ""),
+    size: 0,
+    oid: null,
+    repo: null,
+    kept: null,
+  };
 }
 
 function isPopulated(root: SnapshotRoot, path: string): boolean {
@@ -162,13 +165,20 @@ async function keepDirty(root: SnapshotRoot, found: readonly Found[], kept: Kept
     if (room.bytes < record.size) continue;
     room.bytes -= record.size;
     wanted.push(file);
+    if (record.kept !== null && (await kept.find(record.digest)) !== null) continue;
     if (fresh.has(record.digest) || (await kept.find(record.digest)) !== null) continue;
     const bytes = file.bytes ?? (await readAgain(root, record));
     if (bytes !== null) fresh.set(record.digest, bytes);
   }
   await kept.add(fresh);
   const places = new Map<FileRecord, FileRecord>();
-  for (const { record } of wanted) places.set(record, { ...record, kept: await kept.find(record.digest) });
+  for (const { record, entry } of wanted) {
+    const where = await kept.find(record.digest);
+    if (record.kept !== null && where?.blob === record.kept.blob && where.offset === record.kept.offset) continue;
+    const placed = { ...record, kept: where };
+    places.set(record, placed);
+    if (entry !== null) entry.record = placed;
+  }
   return found.map(({ record }) => places.get(record) ?? record);
 }
 
@@ -186,8 +196,7 @@ async function cleanTree({ git }: ListPlaces, root: SnapshotRoot, listing: Listi
   const staged = listing.files.filter((file) => file.gitMode !== null).length;
   if (staged !== found.length) return null;
   for (const { record, listed } of found) {
-    const mode = record.kind === "executable" ? "100755" : record.kind === "link" ? "120000" : record.kind === "submodule" ? "160000" : "100644";
-    if (listed.gitMode !== mode || (record.oid === null && record.kind !== "submodule")) return null;
+    if (listed.gitMode !== gitMode(record.kind) || (record.oid === null && record.kind !== "submodule")) return null;
   }
   const [top, tree] = await Promise.all([
     git(root.path, ["rev-parse", "--show-prefix"]),

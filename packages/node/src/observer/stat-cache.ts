@@ -1,10 +1,11 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, type Stats, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ManifestEntry } from "@holdfast/runtime";
+import type { FileRecord } from "./manifest.ts";
 
-/** What a file's content was when its stat looked like `signature`. */
+/** What a file's content was when its stat was this. Times in ms, with the fraction a double holds (under a microsecond). */
 export interface CachedDigest {
-  readonly signature: string;
+  readonly stat: Pick<Stats, "size" | "mtimeMs" | "ctimeMs" | "ino" | "mode">;
   /** Wall-clock ms before the stat that the digest belongs to. */
   readonly readAt: number;
   readonly kind: ManifestEntry["kind"];
@@ -12,18 +13,23 @@ export interface CachedDigest {
   readonly size: number;
   /** Git's object id of the same bytes, null outside a repository. */
   readonly oid: string | null;
+  /** The number of the snapshot that last found it unchanged. */
+  seenBy: number;
+  /** The file's line in the last manifest, reused while it holds. */
+  record: FileRecord | null;
 }
 
 export interface StatCache {
-  readonly paths: Iterable<string>;
-  get(path: string, stat: Stats): CachedDigest | null;
+  readonly entries: ReadonlyMap<string, CachedDigest>;
   set(path: string, value: CachedDigest): void;
+  /** Of a file that is gone. */
+  forget(path: string): void;
   /** Appends what is new; rewrites the file once half of it is out of date. */
   save(): void;
 }
 
-/** Size, mtime, ctime, inode and mode. Times in ms with the fraction a double holds (under a microsecond). */
-export function statSignature(stat: Stats): string {
+/** Size, mtime, ctime, inode and mode. */
+export function statSignature(stat: CachedDigest["stat"]): string {
   return `${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}:${stat.ino}:${stat.mode}`;
 }
 
@@ -36,6 +42,19 @@ function isClearlyOlder(stat: Stats, readAt: number): boolean {
   return Math.max(stat.mtimeMs, stat.ctimeMs) + margin < readAt;
 }
 
+/** The digest in `entry` is still that of a file whose stat is `stat`. */
+export function holds(entry: CachedDigest, stat: Stats): boolean {
+  const then = entry.stat;
+  return (
+    then.mtimeMs === stat.mtimeMs &&
+    then.ctimeMs === stat.ctimeMs &&
+    then.size === stat.size &&
+    then.ino === stat.ino &&
+    then.mode === stat.mode &&
+    isClearlyOlder(stat, entry.readAt)
+  );
+}
+
 /** One file a root. It lies outside the workspace: whoever can write it can fake digests. */
 export function openStatCache(file: string): StatCache {
   const entries = new Map<string, CachedDigest>();
@@ -45,27 +64,28 @@ export function openStatCache(file: string): StatCache {
     const [signature = "", readAt = "", kind = "", digest = "", size = "", oid = "", name = ""] = line.split("\t");
     // A line cut by a crash has no closing quote.
     if (!name.endsWith('"') || digest.length !== 64) continue;
+    const [bytes = 0, mtimeMs = 0, ctimeMs = 0, ino = 0, mode = 0] = signature.split(":").map(Number);
     lines += 1;
     entries.set(JSON.parse(name) as string, {
-      signature,
+      stat: { size: bytes, mtimeMs, ctimeMs, ino, mode },
       readAt: Number(readAt),
       kind: kind as ManifestEntry["kind"],
       digest,
       size: Number(size),
       oid: oid === "" ? null : oid,
+      seenBy: 0,
+      record: null,
     });
   }
   return {
-    get paths() {
-      return entries.keys();
-    },
-    get(path, stat) {
-      const entry = entries.get(path);
-      return entry !== undefined && entry.signature === statSignature(stat) && isClearlyOlder(stat, entry.readAt) ? entry : null;
-    },
+    entries,
     set(path, value) {
       entries.set(path, value);
       fresh.set(path, value);
+    },
+    forget(path) {
+      entries.delete(path);
+      fresh.delete(path);
     },
     save() {
       if (fresh.size === 0) return;
@@ -87,7 +107,7 @@ export function openStatCache(file: string): StatCache {
 function encode(entries: ReadonlyMap<string, CachedDigest>): string {
   const lines: string[] = [];
   for (const [path, e] of entries) {
-    lines.push(`${e.signature}\t${e.readAt}\t${e.kind}\t${e.digest}\t${e.size}\t${e.oid ?? ""}\t${JSON.stringify(path)}\n`);
+    lines.push(`${statSignature(e.stat)}\t${e.readAt}\t${e.kind}\t${e.digest}\t${e.size}\t${e.oid ?? ""}\t${JSON.stringify(path)}\n`);
   }
   return lines.join("");
 }

@@ -1,10 +1,28 @@
 /** Names of folders and files that tools make for themselves, next to the sources they serve. */
 
 /** Folders of installed dependencies: they decide what a check does, and are never part of the work. */
-export const dependencyFolders: ReadonlySet<string> = new Set(["node_modules", ".venv", "venv", "vendor", "bower_components", ".yarn", ".bundle", ".tox", ".nox"]);
+export const dependencyFolders: ReadonlySet<string> = new Set([
+  "node_modules",
+  ".venv",
+  "venv",
+  "vendor",
+  "bower_components",
+  ".yarn",
+  ".bundle",
+  ".tox",
+  ".nox",
+]);
 
 /** Caches inside dependency folders, which tools write while they only run. */
-export const cacheNames: ReadonlySet<string> = new Set([".cache", ".vite", ".vite-temp", ".vitest", ".tmp", "__pycache__", ".pytest_cache"]);
+export const cacheNames: ReadonlySet<string> = new Set([
+  ".cache",
+  ".vite",
+  ".vite-temp",
+  ".vitest",
+  ".tmp",
+  "__pycache__",
+  ".pytest_cache",
+]);
 
 /** Large folders that tools make again by themselves; a scratch copy starts without them. */
 export const rebuiltFolders: ReadonlySet<string> = new Set([

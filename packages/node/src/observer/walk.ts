@@ -13,7 +13,16 @@ const neverInScope = [".git", "node_modules"];
  * without git.
  */
 export async function walkFiles(root: string, ruleFile: string | null): Promise<string[]> {
-  const args = ["--no-config", "--files", "--null", "--hidden", "--no-messages", "--no-ignore-dot", "--no-ignore-global", "--no-ignore-parent"];
+  const args = [
+    "--no-config",
+    "--files",
+    "--null",
+    "--hidden",
+    "--no-messages",
+    "--no-ignore-dot",
+    "--no-ignore-global",
+    "--no-ignore-parent",
+  ];
   for (const name of neverInScope) args.push("--glob", `!${name}`);
   if (ruleFile === null) args.push("--no-require-git");
   else args.push("--no-ignore-vcs", "--no-ignore-exclude", "--ignore-file", ruleFile);

@@ -1,10 +1,10 @@
 import { existsSync, lstatSync } from "node:fs";
 import { relative } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
-import { readDigest } from "./digest.ts";
+import { gitMode, readDigest } from "./digest.ts";
 import { type Git, gitLine } from "./git.ts";
 import { plain, projectInstructions } from "./instructions.ts";
-import { decodeNames, fsPath } from "./names.ts";
+import { decodeName, fsPath } from "./names.ts";
 
 export interface WorldInput {
   readonly git: Git;
@@ -42,22 +42,32 @@ async function gitState(git: Git, top: string): Promise<string> {
 }
 
 async function hasUncommitted(git: Git, top: string): Promise<boolean> {
-  const [staged, others, touched] = await Promise.all([
+  const [staged, others, index] = await Promise.all([
     git(top, ["diff-index", "--cached", "--quiet", "--no-ext-diff", "HEAD", "--"]),
     git(top, ["ls-files", "-o", "--exclude-standard", "--directory", "--no-empty-directory", "-z"], { untilOutput: true }),
-    git(top, ["diff-files", "--no-ext-diff", "-z"]),
+    git(top, ["ls-files", "-s", "--debug", "-z"]),
   ]);
   if (staged.code !== 0 || others.stdout.length > 0) return true;
-  // Git compares stats alone here (comparing contents could run a filter of the repository); the content decides.
-  const fields = decodeNames(touched.stdout);
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const [oldMode, newMode, oid = ""] = (fields[i] ?? "").replace(/^:/, "").split(" ");
-    if (oldMode !== newMode) return true;
-    const path = fsPath(top, fields[i + 1] ?? "");
+  return isTouched(top, index.stdout.toString("latin1"));
+}
+
+const indexEntry =
+  /(\d{6}) ([0-9a-f]+) \d\t([^\0]*)\0 {2}ctime: \d+:\d+\n {2}mtime: (\d+):(\d+)\n {2}dev:.*\n {2}uid:.*\n {2}size: (\d+)\tflags: .*\n/g;
+
+/**
+ * Whether some tracked file isn't as the index has it. Git's own comparison would run the filters that a repository
+ * names, so its record of size and mtime is read, and where they differ the content decides.
+ */
+async function isTouched(top: string, index: string): Promise<boolean> {
+  for (const [, mode, oid = "", name = "", seconds, nanoseconds, size] of index.matchAll(indexEntry)) {
+    if (mode === "160000") continue;
+    const path = fsPath(top, decodeName(Buffer.from(name, "latin1")));
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return true;
-    if (stat.isDirectory()) continue;
-    if ((await readDigest(path, stat, oid.length))?.oid !== oid) return true;
+    // The same arithmetic as in `fs`, so that equal times are equal doubles.
+    if (stat.size === Number(size) && stat.mtimeMs === Number(seconds) * 1000 + Number(nanoseconds) / 1e6) continue;
+    const read = await readDigest(path, stat, oid.length);
+    if (read?.oid !== oid || gitMode(read.kind) !== mode) return true;
   }
   return false;
 }
