@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
   trust: { summary: "trust a project, so that its instructions are obeyed", load: () => import("./commands/trust.ts") },
   undo: { summary: "take back the edits of a session's last turn", load: () => import("./commands/undo.ts") },
+  demo: { summary: "fix a real bug in a small repository made for it, without a key", load: () => import("./commands/demo.ts") },
   doctor: { summary: "look at this machine and say what is missing", load: () => import("./commands/doctor.ts") },
 };
 const lineMode: Load = () => import("./commands/line.ts");
