@@ -56,7 +56,7 @@ export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
       stage = "body";
       const body = await unlessEnded(wire.body(request), watch);
       stage = "connect";
-      const init: RequestInit = { method: "POST", headers, body: body.text, signal: watch.signal, redirect: "manual" };
+      const init: RequestInit = { method: "POST", headers, body: body.bytes, signal: watch.signal, redirect: "manual" };
       const response = await unlessEnded(send(url, init), watch);
       watch.heard();
       exchange = openExchange(response, watch);

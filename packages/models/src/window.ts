@@ -1,4 +1,5 @@
 import type { Item } from "@holdfast/protocol";
+import type { Frame } from "./joined.ts";
 
 /** An item as one wire writes it. `size` is its length for estimates, with an image counted as what it costs in tokens. */
 export interface Piece {
@@ -13,12 +14,12 @@ export interface Encoding<P extends Piece, S> {
   encode(item: Item, image: ReadImage): P | Promise<P>;
   start(): S;
   add(state: S, piece: P): void;
-  /** The text as of now. The cost must not grow with the state beyond joining strings. */
-  render(state: S): string;
+  /** The body as of now. The cost must not grow with the state beyond copying memory. */
+  render(state: S, frame: Frame): Uint8Array<ArrayBuffer>;
 }
 
-export interface WindowText {
-  readonly text: string;
+export interface WindowBody {
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly size: number;
 }
 
@@ -34,7 +35,7 @@ export const imageSize = 4000;
 /**
  * Keeps the encoding of a growing window. Each item is encoded once, by identity, for as long as it lives. The fold of a
  * window is kept by its first item: where the items seen last time are a prefix of the new ones, only the rest is added.
- * What remains per step is a comparison of references, a microsecond for a thousand items. A window that changed inside
+ * What remains per step is a comparison of references, some microseconds for a thousand items. A window that changed inside
  * is folded anew from the kept pieces.
  */
 export function createWindow<P extends Piece, S>(encoding: Encoding<P, S>) {
@@ -48,16 +49,19 @@ export function createWindow<P extends Piece, S>(encoding: Encoding<P, S>) {
     return kept;
   }
 
-  return async (items: readonly Item[], image: ReadImage): Promise<WindowText> => {
-    const from = known(items)?.items.length ?? 0;
-    for (let i = from; i < items.length; i++) {
+  return async (items: readonly Item[], image: ReadImage, frame: Frame): Promise<WindowBody> => {
+    let kept = known(items);
+    let hasWaited = false;
+    for (let i = kept?.items.length ?? 0; i < items.length; i++) {
       const item = items[i];
       if (item === undefined || pieces.has(item)) continue;
       const piece = encoding.encode(item, image);
+      hasWaited ||= piece instanceof Promise;
       pieces.set(item, piece instanceof Promise ? await piece : piece);
     }
-    // Looked up again: another request for the same window may have gone on while images were read.
-    const kept = known(items) ?? { items: [], state: encoding.start(), size: 0 };
+    // Another request for the same window may have gone on while images were read.
+    if (hasWaited) kept = known(items);
+    kept ??= { items: [], state: encoding.start(), size: 0 };
     for (let i = kept.items.length; i < items.length; i++) {
       const item = items[i];
       const piece = item === undefined ? undefined : pieces.get(item);
@@ -67,6 +71,6 @@ export function createWindow<P extends Piece, S>(encoding: Encoding<P, S>) {
       kept.size += piece.size;
     }
     if (items[0] !== undefined) windows.set(items[0], kept);
-    return { text: encoding.render(kept.state), size: kept.size };
+    return { bytes: encoding.render(kept.state, frame), size: kept.size };
   };
 }

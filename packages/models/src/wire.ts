@@ -18,7 +18,8 @@ export interface Decoder {
 }
 
 export interface WireBody {
-  readonly text: string;
+  /** JSON in UTF-8. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** Length for estimates: images counted as what they cost in tokens. */
   readonly size: number;
 }

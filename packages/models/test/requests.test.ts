@@ -3,6 +3,7 @@ import type { Item } from "@holdfast/protocol";
 import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
 import { chatWire } from "../src/chat/wire.ts";
 import { responsesWire } from "../src/responses/wire.ts";
+import type { WireBody } from "../src/wire.ts";
 import { requestOf, type WireName } from "./loopback.ts";
 
 const tools: readonly ToolSpec[] = [
@@ -103,10 +104,14 @@ function wireOf(name: WireName) {
   return name === "responses" ? responsesWire(own.openai) : chatWire(own.chat);
 }
 
+function textOf(body: WireBody): string {
+  return new TextDecoder().decode(body.bytes);
+}
+
 async function bodies(name: WireName, list: readonly SamplingRequest[]): Promise<string[]> {
   const wire = wireOf(name);
   const texts: string[] = [];
-  for (const request of list) texts.push((await wire.body(request)).text);
+  for (const request of list) texts.push(textOf(await wire.body(request)));
   return texts;
 }
 
@@ -151,7 +156,7 @@ describe.each(["responses", "chat"] as const)("the %s wire's request", (name) =>
     ];
     for (const items of variants) {
       const request = { ...whole, items };
-      expect((await wire.body(request)).text).toBe((await wireOf(name).body(request)).text);
+      expect(textOf(await wire.body(request))).toBe(textOf(await wireOf(name).body(request)));
     }
   });
 
@@ -193,7 +198,7 @@ describe.each(["responses", "chat"] as const)("the %s wire's request", (name) =>
     }));
     expect(first).toBe(list[2]?.items[0]);
     const built = await Promise.all(slow.toReversed().map((request) => wire.body(request)));
-    expect(built.map((body) => body.text).toReversed()).toEqual(expected);
+    expect(built.map(textOf).toReversed()).toEqual(expected);
   });
 });
 
@@ -205,7 +210,7 @@ describe("the chat wire", () => {
     const body = await chatWire(own.chat).body(
       requestOf([call("a"), call("b"), result("b"), user, result("a"), call("c"), result("c")], { instructions: "" }),
     );
-    const messages = (JSON.parse(body.text) as { messages: { role: string; tool_call_id?: string }[] }).messages;
+    const messages = (JSON.parse(textOf(body)) as { messages: { role: string; tool_call_id?: string }[] }).messages;
     expect(messages.map((message) => message.tool_call_id ?? message.role)).toEqual(["assistant", "b", "a", "user", "assistant", "c"]);
   });
 });
@@ -213,7 +218,7 @@ describe("the chat wire", () => {
 describe("the responses wire", () => {
   it("asks for encrypted reasoning only where the model can reason", async () => {
     const ask = async (model: string) =>
-      (await responsesWire({ provider: "openai", model }).body(requestOf())).text.includes("encrypted_content");
+      textOf(await responsesWire({ provider: "openai", model }).body(requestOf())).includes("encrypted_content");
     expect([await ask("gpt-5"), await ask("o4-mini"), await ask("gpt-5.3-codex"), await ask("my-own")]).toEqual([true, true, true, true]);
     expect([await ask("gpt-4.1"), await ask("gpt-4o-mini"), await ask("gpt-5-chat-latest"), await ask("chatgpt-4o-latest")]).toEqual([
       false,

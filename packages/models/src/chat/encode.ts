@@ -1,6 +1,7 @@
 import type { Item, Part, Reasoning, ToolResult, UserMessage } from "@holdfast/protocol";
 import { dataUrl } from "../data-url.ts";
 import { ownPayload, type Identity } from "../identity.ts";
+import { createJoined, type Joined } from "../joined.ts";
 import { asText } from "../shape.ts";
 import { jsonText } from "../text.ts";
 import { imageSize, type Encoding, type Piece, type ReadImage } from "../window.ts";
@@ -36,8 +37,7 @@ interface Answer {
 }
 
 export interface Messages {
-  /** Closed messages, joined with commas. */
-  text: string;
+  readonly closed: Joined;
   answer: Answer | null;
 }
 
@@ -48,9 +48,9 @@ export interface Messages {
 export function messageEncoding(identity: Identity): Encoding<MessagePiece, Messages> {
   return {
     encode: (item, image) => encodeItem(item, image, identity),
-    start: () => ({ text: "", answer: null }),
+    start: () => ({ closed: createJoined(), answer: null }),
     add: addPiece,
-    render: (messages) => join(messages.text, messages.answer === null ? [] : answerMessages(messages.answer)),
+    render: (messages, frame) => messages.closed.body(frame, messages.answer === null ? [] : answerMessages(messages.answer)),
   };
 }
 
@@ -95,13 +95,8 @@ function openAnswer(messages: Messages): Answer {
 
 function close(messages: Messages, after: readonly string[]): void {
   const answer = messages.answer === null ? [] : answerMessages(messages.answer);
-  messages.text = join(messages.text, [...answer, ...after]);
+  for (const json of [...answer, ...after]) messages.closed.add(json);
   messages.answer = null;
-}
-
-function join(text: string, more: readonly string[]): string {
-  if (more.length === 0) return text;
-  return text === "" ? more.join(",") : `${text},${more.join(",")}`;
 }
 
 function answerMessages(answer: Answer): string[] {

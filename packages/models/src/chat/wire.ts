@@ -36,11 +36,11 @@ export function chatWire(identity: Identity): Wire {
   return {
     path: "/chat/completions",
     body: async (request) => {
-      const start = `{${head(request)},"messages":[`;
-      const rest = await messages(request.items, (blob) => request.image(blob));
+      const start = head(request);
       const first = system(request);
-      const comma = first === "" || rest.text === "" ? "" : ",";
-      return { text: `${start}${first}${comma}${rest.text}]}`, size: start.length + first.length + rest.size };
+      const frame = { start: `{${start},"messages":[`, first: first === "" ? [] : [first], end: "]}" };
+      const { bytes, size } = await messages(request.items, (blob) => request.image(blob), frame);
+      return { bytes, size: start.length + first.length + size };
     },
     decoder: (requestSize) => createChatDecoder(identity, requestSize),
   };

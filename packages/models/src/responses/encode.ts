@@ -1,6 +1,7 @@
 import type { Item, Json, Part, Reasoning, ToolResult } from "@holdfast/protocol";
 import { dataUrl } from "../data-url.ts";
 import { ownPayload, type Identity } from "../identity.ts";
+import { createJoined, type Joined } from "../joined.ts";
 import { asList, asRecord, asText } from "../shape.ts";
 import { jsonText } from "../text.ts";
 import { imageSize, type Encoding, type Piece, type ReadImage } from "../window.ts";
@@ -14,8 +15,7 @@ export interface InputPiece extends Piece {
 }
 
 export interface Input {
-  /** Joined with commas. */
-  text: string;
+  readonly sent: Joined;
   /** Reasoning whose answer has not been seen yet. */
   waiting: string[];
 }
@@ -35,18 +35,18 @@ export function reasoningPayload(item: Readonly<Record<string, unknown>>): Json 
 export function inputEncoding(identity: Identity): Encoding<InputPiece, Input> {
   return {
     encode: (item, image) => encodeItem(item, image, identity),
-    start: () => ({ text: "", waiting: [] }),
+    start: () => ({ sent: createJoined(), waiting: [] }),
     add: (input, piece) => {
       if (piece.json === null) return;
       if (piece.role === "reasoning") {
         input.waiting.push(piece.json);
         return;
       }
-      const all = piece.role === "model" ? [...input.waiting, piece.json] : [piece.json];
+      if (piece.role === "model") for (const json of input.waiting) input.sent.add(json);
       input.waiting = [];
-      input.text += (input.text === "" ? "" : ",") + all.join(",");
+      input.sent.add(piece.json);
     },
-    render: (input) => input.text,
+    render: (input, frame) => input.sent.body(frame, []),
   };
 }
 

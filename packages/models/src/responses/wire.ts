@@ -38,8 +38,9 @@ export function responsesWire(identity: Identity): Wire {
     path: "/responses",
     body: async (request) => {
       const start = head(request);
-      const rest = await input(request.items, (blob) => request.image(blob));
-      return { text: `{${start},"input":[${rest.text}]}`, size: start.length + rest.size };
+      const frame = { start: `{${start},"input":[`, first: [], end: "]}" };
+      const { bytes, size } = await input(request.items, (blob) => request.image(blob), frame);
+      return { bytes, size: start.length + size };
     },
     decoder: (requestSize) => createResponsesDecoder(identity, requestSize),
   };
