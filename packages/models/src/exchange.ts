@@ -1,3 +1,4 @@
+import type { Failure } from "./failure.ts";
 import { createSseReader } from "./sse.ts";
 import { parseJson } from "./shape.ts";
 import type { Decoder, WirePart } from "./wire.ts";
@@ -11,7 +12,7 @@ const maxDocument = 64 * 1024 * 1024;
 export interface Exchange {
   /** The next bytes; null at the end, and when the watch gave up. Throws where the connection broke. */
   read(): Promise<Uint8Array | null>;
-  /** At most `max` bytes of the rest, as text. What can't be read is left out. */
+  /** At most `max` characters of the rest. What can't be read is left out. */
   readText(max: number): Promise<string>;
   /** `isDone`: all of the answer came; then the rest is read in the background, so that the connection can be used again. */
   close(isDone: boolean): void;
@@ -41,8 +42,9 @@ export function openExchange(response: Response, watch: Watch): Exchange {
       const decoder = new TextDecoder();
       let text = "";
       try {
-        for (let bytes = await read(); bytes !== null && text.length < max; bytes = await read())
+        for (let bytes = await read(); bytes !== null && text.length < max; bytes = await read()) {
           text += decoder.decode(bytes, { stream: true });
+        }
       } catch {
         // What was read of a broken body is all there is to say about it.
       }
@@ -127,9 +129,8 @@ async function* readDocument(exchange: Exchange, first: Uint8Array, decoder: Dec
   const text = new TextDecoder().decode(first, { stream: true }) + (await exchange.readText(maxDocument));
   if (watch.state !== "open") throw new Error("the answer was given up");
   const value = parseJson(text);
-  if (value === undefined)
-    yield { type: "failed", failure: { class: "cut", code: "invalid_json", message: "its answer is no complete JSON" } };
-  else yield* decoder.document(value);
+  const failure: Failure = { class: "cut", code: "invalid_json", message: "its answer is no complete JSON" };
+  yield* value === undefined ? [{ type: "failed", failure } as const] : decoder.document(value);
 }
 
 async function readStart(exchange: Exchange): Promise<{ readonly kind: "events" | "document" | "page"; readonly bytes: Uint8Array }> {

@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import type { Model, SamplingRequest, StreamPart } from "@holdfast/runtime";
 import { openExchange, readAnswer, type Exchange } from "./exchange.ts";
 import { describeFailure, errorIn, type Failure } from "./failure.ts";
@@ -98,6 +98,7 @@ function brokenOff(error: unknown, stage: Stage, watch: Watch): Failure {
     case "connect":
       return { class: "network", code: causeCode(error), message: "Check the base URL and the network." };
     case "answer":
+      if (isHoldfastError(error, "model_cut")) return { class: "cut", code: "too_large", message: error.message };
       return { class: "cut", code: causeCode(error), message: "the connection broke inside the answer" };
   }
 }

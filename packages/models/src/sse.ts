@@ -14,7 +14,7 @@ export interface SseReader {
   end(): SseEvent[];
 }
 
-/** Characters of one event. Images and whole files fit; a stream without line ends doesn't fill the memory. */
+/** Characters that one event may have. Images and whole files fit; a stream without line ends doesn't fill the memory. */
 const maxEvent = 64 * 1024 * 1024;
 
 /**
@@ -22,12 +22,12 @@ const maxEvent = 64 * 1024 * 1024;
  * blank line at the end of the stream counts. Some servers leave that line out, and an event that was really cut off
  * is no valid JSON.
  */
-export function createSseReader(): SseReader {
+export function createSseReader(max = maxEvent): SseReader {
   const decoder = new TextDecoder();
   let events: SseEvent[] = [];
   let isTooLarge = false;
   const parser = createParser({
-    maxBufferSize: maxEvent,
+    maxBufferSize: max,
     onEvent: (event) => events.push({ name: event.event ?? null, data: event.data }),
     onError: (error) => {
       if (error.type === "max-buffer-size-exceeded") isTooLarge = true;
@@ -35,7 +35,7 @@ export function createSseReader(): SseReader {
   });
   function take(text: string): SseEvent[] {
     if (text !== "") parser.feed(text);
-    if (isTooLarge) throw new HoldfastError("model_cut", `one event of the stream is larger than ${maxEvent} characters`);
+    if (isTooLarge) throw new HoldfastError("model_cut", `one event of the stream is larger than ${max} characters`);
     const taken = events;
     events = [];
     return taken;

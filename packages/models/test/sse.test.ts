@@ -41,6 +41,12 @@ describe("server-sent events", () => {
     );
   });
 
+  it("that never end are refused before they fill the memory", () => {
+    const reader = createSseReader(1000);
+    expect(reader.feed(encode(`data: ${"x".repeat(900)}`))).toEqual([]);
+    expect(() => reader.feed(encode("x".repeat(200)))).toThrow("larger than 1000 characters");
+  });
+
   it("can be 8 MB large", () => {
     const large = "x".repeat(8 * 1024 * 1024);
     const bytes = encode(`data: ${large}\n\n`);
