@@ -1,0 +1,51 @@
+import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
+import type { Fact } from "../facts/fact.ts";
+import { isBelow, isRunLater, normalise, type PolicyPlaces } from "../facts/place.ts";
+import { identify, type Lookup, newLookup } from "../facts/resolve.ts";
+import { secretPlace } from "../programs/secrets.ts";
+
+const prefix = "file:";
+
+/**
+ * Facts of a call of a file tool. What it touches is what its plan declares (`file:/real/path`); every path is resolved
+ * once more here, so a link is judged by where it leads.
+ */
+export async function fileFacts(request: PolicyRequest, use: "read" | "edit", places: PolicyPlaces): Promise<Fact[]> {
+  const { plan, tool } = request;
+  const declared = use === "edit" ? plan.writes : plan.reads;
+  const paths = declared.filter((resource) => resource.startsWith(prefix)).map((resource) => resource.slice(prefix.length));
+  // An edit that doesn't say what it edits can't be judged.
+  if (paths.includes("") || (use === "edit" && paths.length === 0)) return [{ kind: "unknown_tool", what: `${tool} without a path`, scope: {} }];
+  const lookup = newLookup(request, places, false);
+  const facts: Fact[] = [];
+  for (const path of paths) facts.push(...(await judgeFile(path, use, lookup)));
+  if (use === "edit" && request.mode === "read-only") facts.push({ kind: "read_only_edit", what: plan.summary || tool, scope: {} });
+  facts.push({ kind: use === "edit" ? "file_edit" : "file_read", what: plan.summary || tool, scope: {} });
+  return facts;
+}
+
+async function judgeFile(path: string, use: "read" | "edit", lookup: Lookup): Promise<Fact[]> {
+  const identity = await identify(lookup, path);
+  if (identity === null) return [{ kind: "too_complex", what: `${path} can't be looked up`, scope: {} }];
+  const { home, masked, holdfastHome, temporary } = lookup.places;
+  const plain = normalise(path);
+  const spellings = [plain, identity.real];
+  const isOwn = holdfastHome !== null && spellings.some((each) => isBelow(each, holdfastHome));
+  if (isOwn) return [use === "edit" ? fact("own_records", path) : fact("secret_folder", path)];
+  const secret = spellings.map((each) => secretPlace(each, home));
+  const isMasked = spellings.some((each) => masked.some((folder) => isBelow(each, folder)));
+  const isInside = identity.root !== null;
+  if (isMasked || secret.includes("folder") || (!isInside && secret.includes("file"))) return [fact("secret_folder", path)];
+  // Inside the workspace a person may well mean it: `.env` is asked for, not refused.
+  if (use === "read") return secret.includes("file") ? [fact("secret_read", path)] : [];
+  if (!isInside) {
+    if (temporary.some((folder) => isBelow(identity.real, folder))) return [];
+    return [fact("outside_write", `${path} lies outside the workspace`, { writable: [identity.real] })];
+  }
+  const isProtected = identity.isProtected || isRunLater(identity.relative ?? "");
+  return isProtected ? [fact("protected_write", path, { writable: [identity.real] })] : [];
+}
+
+function fact(kind: Fact["kind"], what: string, scope: Fact["scope"] = {}): Fact {
+  return { kind, what, scope };
+}

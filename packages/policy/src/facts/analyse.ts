@@ -1,0 +1,151 @@
+import { deviceJudge, fileJudges } from "../programs/files.ts";
+import { databaseJudges } from "../programs/databases.ts";
+import { judgeGit } from "../programs/git.ts";
+import { interpreterJudge } from "../programs/inline-code.ts";
+import { networkScope } from "../programs/hosts.ts";
+import { networkJudges, socketHost } from "../programs/network.ts";
+import { packageJudges } from "../programs/packages.ts";
+import { couldBeSecret, secretPlace } from "../programs/secrets.ts";
+import { systemJudges } from "../programs/system.ts";
+import { isDelivery, taskJudges } from "../programs/targets.ts";
+import { changesWhatRuns } from "../programs/variables.ts";
+import { provenReads } from "../reads/prove.ts";
+import { programOf, type ParsedCommand, type ShellWord, type SimpleCommand, textOf } from "../shell/command.ts";
+import { cutWord } from "../shell/options.ts";
+import { readRunner } from "../shell/runners.ts";
+import { shells } from "../shell/wrapper-table.ts";
+import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed } from "./fact.ts";
+
+/** One command with what is true of it. Rules are applied to each subject alone; the strictest answer stands for the line. */
+export interface Subject {
+  /** Null for what is true of the line as a whole. */
+  readonly command: SimpleCommand | null;
+  readonly facts: readonly Fact[];
+  readonly needs: readonly PathNeed[];
+}
+
+export interface Analysis {
+  readonly subjects: readonly Subject[];
+  /** True where every command is proven to only read, except that its paths are still to be resolved. */
+  readonly onlyReads: boolean;
+}
+
+const problemFacts: Readonly<Record<ParsedCommand["problems"][number]["kind"], FactKind>> = {
+  syntax: "unparsed",
+  too_complex: "too_complex",
+  hidden_characters: "hidden_characters",
+  hidden_code: "hidden_code",
+  fork_bomb: "fork_bomb",
+};
+
+/** Finds what is true of a parsed line. Pure: nothing is looked up; paths are left as needs. */
+export function analyse(parsed: ParsedCommand, home: string | null): Analysis {
+  const subjects: Subject[] = [];
+  let onlyReads = parsed.problems.length === 0 && !parsed.changesLookup;
+  const problems = parsed.problems.map((each): Fact => ({ kind: problemFacts[each.kind], what: each.what, scope: {} }));
+  if (problems.length > 0 || parsed.commands.length === 0) subjects.push({ command: null, facts: problems, needs: [] });
+  for (const command of parsed.commands) {
+    const findings: Findings = { facts: [], needs: [] };
+    const reads = provenReads(command);
+    if (reads === null) onlyReads = false;
+    judge(command, findings, home);
+    const use = showsNames.has(programOf(command.words) ?? "") ? "list" : "read";
+    for (const word of reads ?? []) addNeed(findings, use, word);
+    subjects.push({ command, facts: findings.facts, needs: findings.needs });
+  }
+  return { subjects, onlyReads };
+}
+
+function judge(command: SimpleCommand, findings: Findings, home: string | null): void {
+  const program = programOf(command.words);
+  if (program !== "alias") {
+    for (const assignment of command.assignments) {
+      const why = changesWhatRuns(assignment);
+      if (why !== null) addFact(findings, "changed_environment", why);
+    }
+  }
+  judgeRedirects(command, findings);
+  if (command.words.length === 0) return;
+  if (program === null || !/^[\w.+@:[\]!/~-]*$|^\(\($/.test(program) || program === "") {
+    addFact(findings, "unknown_program", `${command.words[0]!.text} isn't a program's plain name`);
+    return;
+  }
+  const args = command.words.slice(1);
+  const call: JudgedCall = { command, program, args, texts: args.map((word) => word.literal ?? ""), text: textOf(command) };
+  if (program === "git") judgeGit(call, findings);
+  for (const judges of [networkJudges, packageJudges, systemJudges, databaseJudges, taskJudges, fileJudges]) judges.get(program)?.(call, findings);
+  interpreterJudge(program)?.(call, findings);
+  deviceJudge(program)?.(call, findings);
+  judgeScript(call, findings);
+  judgeSecrets(call, findings, home);
+  if (readRunner(program, command.words)?.mayFetch === true) addFact(findings, "network", `${call.text} may fetch what it runs`, networkScope(null));
+  const lasts = command.isBackground && (command.via.some((name) => name === "nohup" || name === "setsid") || program === "nohup" || program === "setsid");
+  if (lasts || program === "disown") addFact(findings, "outlives", call.text);
+}
+
+/** A script's name tells what it delivers, as a task's does. */
+function judgeScript(call: JudgedCall, findings: Findings): void {
+  const isPath = call.command.words[0]?.literal?.includes("/") === true;
+  const runsScript = shells.has(call.program) || interpreterJudge(call.program) !== null;
+  const path = isPath ? call.program : runsScript ? call.texts.find((text) => text !== "" && !text.startsWith("-")) : undefined;
+  if (path === undefined || path.startsWith("/usr/") || !/^[\w./-]+$/.test(path)) return;
+  const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.\w+$/, "");
+  if ((isPath || /\.\w+$/.test(path)) && isDelivery(name)) addFact(findings, "remote_change", call.text, networkScope(null));
+}
+
+const dups = /^(?:\d+-?|-)$/;
+
+function judgeRedirects(command: SimpleCommand, findings: Findings): void {
+  for (const { operator, target } of command.redirects) {
+    if (target === null || operator.startsWith("<<")) continue;
+    const isDup = operator === ">&" || operator === "<&";
+    if (isDup && target.literal !== null && dups.test(target.literal)) continue;
+    for (const guess of target.literal === null ? target.guesses : [target.literal]) {
+      const host = socketHost(guess);
+      if (host !== null) addFact(findings, "network", `${operator} ${target.text} opens a connection`, networkScope(host === "?" ? null : [host]));
+    }
+    if (operator === "<") addNeed(findings, "read", target);
+    else if (operator !== "<&") addNeed(findings, "write", target);
+  }
+}
+
+/** Programs whose words are no paths, or that judge their paths themselves. */
+const noPaths = new Set(
+  "echo printf true false : basename dirname realpath which type command test [ [[ export alias unset seq date tr kill rm mv cp ln install mkdir rmdir touch chmod chown chgrp truncate shred dd rimraf unlink exit return cd pushd popd set shift local declare read wait sleep history".split(" "),
+);
+/** Programs that show names and sizes, not contents: a secret file may be seen, a folder of them not listed. */
+const showsNames = new Set("ls stat find fd tree du file readlink wc".split(" "));
+const patternFirst = new Set("grep egrep fgrep rg ag ack sed awk gawk jq yq perl ruby node python python3".split(" "));
+
+function judgeSecrets(call: JudgedCall, findings: Findings, home: string | null): void {
+  if (noPaths.has(call.program)) return;
+  if (call.program === "git") {
+    for (const text of call.texts) {
+      const path = /^[^\s:]+:(.+)$/.exec(text)?.[1];
+      if (path !== undefined && !path.startsWith("//") && secretPlace(path, home) !== null) addFact(findings, "secret_read", call.text);
+    }
+    return;
+  }
+  let isFirst = patternFirst.has(call.program) && !call.args.some((word) => /^(?:-\w*[ef]|--regexp.*|--file.*)$/.test(word.literal ?? ""));
+  for (const word of call.args) {
+    const text = word.literal ?? word.text;
+    if (isFirst && !text.startsWith("-")) {
+      isFirst = false;
+      continue;
+    }
+    if (isSecretWord(word, home, showsNames.has(call.program))) {
+      addFact(findings, "secret_read", `${call.text} reads ${word.text}`);
+      return;
+    }
+  }
+}
+
+function isSecretWord(word: ShellWord, home: string | null, onlyFolders: boolean): boolean {
+  // `--file=~/x`, `@~/x` and `file://…` are paths too.
+  const start = /^(?:--?[\w-]+=|@|file:\/\/|\w+=@?)/.exec(word.literal ?? "")?.[0].length ?? 0;
+  const path = start > 0 ? cutWord(word, start) : word;
+  const values = path.literal === null ? path.guesses : [path.literal];
+  const found = values.map((value) => secretPlace(value, home));
+  if (found.some((place) => place === "folder" || (place === "file" && !onlyFolders))) return true;
+  return path.literal === null && path.pattern !== null && !onlyFolders && couldBeSecret(path.pattern);
+}

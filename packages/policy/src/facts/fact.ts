@@ -1,0 +1,100 @@
+import type { Scope } from "@holdfast/protocol";
+import type { ShellWord, SimpleCommand } from "../shell/command.ts";
+
+/** What can be true of a call, and what rules match on. */
+export const factKinds = [
+  "destroys_system",
+  "device_write",
+  "fork_bomb",
+  "own_records",
+  "no_sandbox",
+  "unparsed",
+  "too_complex",
+  "hidden_characters",
+  "hidden_code",
+  "unknown_program",
+  "changed_environment",
+  "inline_code",
+  "network",
+  "remote_change",
+  "loses_work",
+  "outside_write",
+  "protected_write",
+  "runs_later",
+  "secret_read",
+  "secret_folder",
+  "privilege",
+  "processes",
+  "services",
+  "outlives",
+  "database",
+  "repeats_doubt",
+  "unknown_tool",
+  "read_only_edit",
+  "proven_read",
+  "confined",
+  "confined_read_only",
+  "unconfined",
+  "file_read",
+  "file_edit",
+  "harmless_tool",
+] as const;
+export type FactKind = (typeof factKinds)[number];
+
+export interface Fact {
+  readonly kind: FactKind;
+  /** What exactly, for sentences. */
+  readonly what: string;
+  /** What an approval would have to add so that the call can do it. */
+  readonly scope: Scope;
+}
+
+/** How a command uses a path. Decided later, when the host has said where the path leads. */
+export type PathUse =
+  | "read"
+  /** Shows names, sizes and dates, not contents. */
+  | "list"
+  | "write"
+  /** Puts another content, or another file, where one may be: `mv a b`. */
+  | "overwrite"
+  /** Empties or destroys a content: `truncate`, `shred`. */
+  | "truncate"
+  | "delete"
+  /** Restores an old content over a path, where there is such a path: `git checkout X`. */
+  | "restore";
+
+export interface PathNeed {
+  readonly use: PathUse;
+  readonly word: ShellWord;
+  readonly isRecursive: boolean;
+  /** Added to the word where it turns out to be a folder: `mv a folder` writes `folder/a`. */
+  readonly inside?: readonly string[];
+}
+
+/** What the judges of programs say about one command. */
+export interface Findings {
+  readonly facts: Fact[];
+  readonly needs: PathNeed[];
+}
+
+/** Looks at one program's call. Pure; words that aren't literal must not be taken as harmless. */
+export type Judge = (call: JudgedCall, findings: Findings) => void;
+
+export interface JudgedCall {
+  readonly command: SimpleCommand;
+  readonly program: string;
+  readonly args: readonly ShellWord[];
+  /** Values of `args`, "" where unknown. */
+  readonly texts: readonly string[];
+  readonly text: string;
+}
+
+export const noScope: Scope = {};
+
+export function addFact(findings: Findings, kind: FactKind, what: string, scope: Scope = noScope): void {
+  findings.facts.push({ kind, what, scope });
+}
+
+export function addNeed(findings: Findings, use: PathUse, word: ShellWord | undefined, more: Partial<PathNeed> = {}): void {
+  if (word !== undefined) findings.needs.push({ use, word, isRecursive: false, ...more });
+}

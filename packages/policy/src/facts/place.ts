@@ -1,0 +1,45 @@
+/** What the policy knows of the host beyond a single request. All paths absolute. */
+export interface PolicyPlaces {
+  /** The person's home folder; null where there is none (a browser). */
+  readonly home: string | null;
+  /** Folders for temporary files, where writing needs no question. */
+  readonly temporary: readonly string[];
+  /** Holdfast's own home: its records, keys and settings. Nobody writes there through a tool. */
+  readonly holdfastHome: string | null;
+  /** Further folders that the sandbox hides. */
+  readonly masked: readonly string[];
+}
+
+/** Removes `.` and `..` by the letter of the path; links are the file system's business. */
+export function normalise(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === ".." && parts.length > 0 && parts.at(-1) !== "..") parts.pop();
+    else if (part !== ".." || !path.startsWith("/")) parts.push(part);
+  }
+  return (path.startsWith("/") ? "/" : "") + parts.join("/");
+}
+
+export function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+}
+
+/** Build output and caches by convention: deleting them loses nothing that can't be made again. */
+const regenerable =
+  /(?:^|\/)(?:node_modules|dist|build|out|target|coverage|htmlcov|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.vite|\.svelte-kit|\.angular|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.nyc_output|\.gradle|\.eslintcache|\.tsbuildinfo|[\w.-]+\.egg-info|[\w.-]+\.tsbuildinfo|[\w.-]+\.pyc|tmp|temp|\.tmp)(?:\/|$)/;
+
+export function isRegenerable(relative: string): boolean {
+  return regenerable.test(relative) && !relative.split("/").includes(".git");
+}
+
+/**
+ * Files of a workspace whose content runs later, or decides what does: hooks, tasks of editors and of continuous
+ * integration, settings and instructions of agents. `.git` as a whole is named by the host (`isProtected`).
+ */
+const runsLater =
+  /(?:^|\/)(?:\.git(?:\/(?:hooks|config|info|modules)(?:\/.*)?)?|\.gitmodules|\.husky\/.+|\.githooks\/.+|\.holdfast(?:\/.*)?|\.github\/(?:workflows|actions)\/.+|\.gitlab-ci\.yml|\.circleci\/.+|\.vscode\/(?:tasks|settings|launch|extensions|mcp)\.json|\.idea\/.+|\.devcontainer(?:\/.*|\.json)|\.claude(?:\/.*)?|\.codex(?:\/.*)?|\.cursor(?:\/.*)?|\.gemini(?:\/.*)?|\.mcp\.json|mcp\.json|AGENTS\.md|CLAUDE\.md|GEMINI\.md|\.cursorrules|\.envrc|\.pre-commit-config\.yaml|lefthook\.ya?ml)$/i;
+
+export function isRunLater(relative: string): boolean {
+  return runsLater.test(relative);
+}

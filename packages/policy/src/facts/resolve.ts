@@ -1,0 +1,172 @@
+import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
+import type { PathIdentity } from "@holdfast/runtime/ports/files";
+import { secretPlace } from "../programs/secrets.ts";
+import type { Places, ShellWord } from "../shell/command.ts";
+import { joinPath } from "../shell/places.ts";
+import type { Fact, FactKind, PathNeed } from "./fact.ts";
+import { isBelow, isRegenerable, isRunLater, normalise, type PolicyPlaces } from "./place.ts";
+
+/** A command that touches more paths than this is reviewed instead of looked up. */
+export const maxLookups = 64;
+
+/** Looks paths up through the host, a bounded number of times for a request. */
+export interface Lookup {
+  readonly request: PolicyRequest;
+  readonly places: PolicyPlaces;
+  readonly cwd: string;
+  /** True where the line moves files about, so that what is missing now may be there when it is deleted. */
+  readonly movesFiles: boolean;
+  readonly known: Map<string, Promise<PathIdentity>>;
+  left: number;
+}
+
+export function newLookup(request: PolicyRequest, places: PolicyPlaces, movesFiles: boolean): Lookup {
+  return { request, places, cwd: request.plan.cwd ?? "", movesFiles, known: new Map(), left: maxLookups };
+}
+
+const fact = (kind: FactKind, what: string, scope: Fact["scope"] = {}): Fact => ({ kind, what, scope });
+
+/** Null where the lookups are used up or the host can't tell. */
+export async function identify(lookup: Lookup, path: string): Promise<PathIdentity | null> {
+  let found = lookup.known.get(path);
+  if (found === undefined) {
+    if (lookup.left <= 0) return null;
+    lookup.left--;
+    found = lookup.request.identify(path);
+    lookup.known.set(path, found);
+  }
+  try {
+    return await found;
+  } catch {
+    return null;
+  }
+}
+
+async function isTracked(lookup: Lookup, real: string): Promise<boolean> {
+  if (lookup.left <= 0) return true;
+  lookup.left--;
+  try {
+    return await lookup.request.isTracked(real);
+  } catch {
+    return true;
+  }
+}
+
+/** What a need comes to, once it is known where its path leads. */
+export async function resolveNeed(need: PathNeed, places: Places, lookup: Lookup): Promise<Fact[]> {
+  const { word } = need;
+  if (word.literal !== null) {
+    const facts: Fact[] = [];
+    for (const path of pathsOf(word.literal, word.fromHome, places, lookup)) {
+      facts.push(...(path === null ? placeless(need) : await judgePath(need, path, lookup)));
+    }
+    return facts;
+  }
+  const facts: Fact[] = [];
+  for (const guess of word.guesses) {
+    for (const path of pathsOf(guess, word.fromHome, places, lookup)) if (path !== null) facts.push(...(await judgePath(need, path, lookup)));
+  }
+  if (need.use !== "delete" && need.use !== "truncate" && need.use !== "restore") return facts;
+  // `dist/*.js` stays below dist, whatever it matches.
+  const folder = word.pattern === null ? null : /^((?:[^*?[\\]*\/)?)[^/]*$/.exec(word.pattern)?.[1];
+  if (folder != null && folder !== "") {
+    const inside: PathNeed = { ...need, isRecursive: true };
+    for (const path of pathsOf(folder, word.fromHome, places, lookup)) facts.push(...(path === null ? placeless(need) : await judgePath(inside, path, lookup)));
+    if (isEverything(folder, word)) facts.push(fact("destroys_system", word.text));
+    return facts;
+  }
+  return [...facts, fact("loses_work", `${word.text}: what it names isn't known beforehand`)];
+}
+
+function isEverything(folder: string, word: ShellWord): boolean {
+  return folder === "/" || (word.fromHome && folder === "~/");
+}
+
+/** A relative path in a folder that isn't known. */
+function placeless(need: PathNeed): Fact[] {
+  return need.use === "delete" || need.use === "truncate" ? [fact("loses_work", `${need.word.text}, in a folder that isn't known beforehand`)] : [];
+}
+
+/** Every path that a word may mean; null where the folder it starts from isn't known. `~` where the home isn't. */
+function pathsOf(value: string, fromHome: boolean, places: Places, lookup: Lookup): (string | null)[] {
+  const { home } = lookup.places;
+  if (fromHome && (value === "~" || value.startsWith("~/"))) return [home === null ? value : home + value.slice(1)];
+  if (value.startsWith("/")) return [value];
+  if (places === null) return [null];
+  return places.map((place) => {
+    const isHome = place === "~" || place.startsWith("~/");
+    const folder = isHome && home !== null ? home + place.slice(1) : place;
+    return joinPath(joinPath(lookup.cwd, folder), value);
+  });
+}
+
+const quietDevices = /^\/dev\/(?:null|zero|full|stdin|stdout|stderr|tty|random|urandom|fd\/\d+|shm(?:\/.*)?|tcp\/.*|udp\/.*)$/;
+
+async function judgePath(need: PathNeed, path: string, lookup: Lookup): Promise<Fact[]> {
+  const plain = normalise(path);
+  if (need.use === "read" || need.use === "list") return judgeRead(need, path, plain, lookup);
+  if (plain.startsWith("/dev/")) return quietDevices.test(plain) ? [] : [fact("device_write", `${need.word.text} is a device`)];
+  const { home, holdfastHome, temporary } = lookup.places;
+  if (need.use === "delete" && need.isRecursive && (plain === "/" || plain === "~" || plain === home || (lookup.cwd !== "" && plain !== lookup.cwd && isBelow(lookup.cwd, plain)))) {
+    return [fact("destroys_system", `${need.word.text} holds more than the workspace`)];
+  }
+  if (plain.startsWith("~")) return [outside(need, plain)];
+  const identity = await identify(lookup, path);
+  if (identity === null) return [fact("too_complex", `${need.word.text} can't be looked up`)];
+  if (holdfastHome !== null && (isBelow(identity.real, holdfastHome) || isBelow(plain, holdfastHome))) return [fact("own_records", need.word.text)];
+  if (identity.root === null) {
+    if (temporary.some((folder) => isBelow(identity.real, folder))) return [];
+    if (need.use === "restore") return [];
+    return [outside(need, identity.real)];
+  }
+  return judgeInside(need, identity, lookup);
+}
+
+function outside(need: PathNeed, real: string): Fact {
+  return fact("outside_write", `${need.word.text} lies outside the workspace`, { writable: [real] });
+}
+
+async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Lookup): Promise<Fact[]> {
+  const relative = identity.relative ?? "";
+  const isProtected = identity.isProtected || isRunLater(relative);
+  switch (need.use) {
+    case "read":
+    case "list":
+      return [];
+    case "restore":
+      return identity.kind === "missing" ? [] : [fact("loses_work", `${need.word.text} would be put back to an earlier state`)];
+    case "write":
+      return isProtected ? [fact("protected_write", need.word.text, { writable: [identity.real] })] : [];
+    case "overwrite": {
+      if (isProtected) return [fact("protected_write", need.word.text, { writable: [identity.real] })];
+      if (identity.kind === "directory") {
+        const facts: Fact[] = [];
+        for (const name of need.inside ?? []) {
+          facts.push(...(await judgePath({ use: "overwrite", word: need.word, isRecursive: false }, joinPath(identity.real, name), lookup)));
+        }
+        return facts;
+      }
+      // What version control knows is kept there; what it doesn't exists nowhere else.
+      return identity.kind === "file" && !isRegenerable(relative) && !(await isTracked(lookup, identity.real)) ? [fact("loses_work", `${need.word.text} would be overwritten`)] : [];
+    }
+    case "truncate":
+      return identity.kind === "missing" ? [] : [fact("loses_work", `${need.word.text} would lose its content`)];
+    case "delete":
+      if (relative !== "" && isRegenerable(relative) && !(await isTracked(lookup, identity.real))) return [];
+      if (identity.kind === "missing" && !lookup.movesFiles && !isProtected) return [];
+      return [fact("loses_work", `${need.word.text} would be deleted`)];
+  }
+}
+
+async function judgeRead(need: PathNeed, path: string, plain: string, lookup: Lookup): Promise<Fact[]> {
+  const { home, masked, holdfastHome } = lookup.places;
+  const identity = plain.startsWith("~") ? null : await identify(lookup, path);
+  const hidden = holdfastHome === null ? masked : [...masked, holdfastHome];
+  const real = identity?.real ?? plain;
+  for (const each of [plain, real]) {
+    const secret = secretPlace(each, home);
+    if (secret === "folder" || (secret === "file" && need.use === "read") || hidden.some((folder) => isBelow(each, folder))) return [fact("secret_read", `${need.word.text} holds credentials`)];
+  }
+  // Not resolved means not proven; the sandbox still hides what must be hidden.
+  return identity === null && !plain.startsWith("~") ? [fact("too_complex", `${need.word.text} can't be looked up`)] : [];
+}

@@ -1,0 +1,166 @@
+import { addFact, addNeed, type Judge, type JudgedCall } from "../facts/fact.ts";
+import type { ShellWord } from "../shell/command.ts";
+import { hasOption, optionValues, roughOperands } from "../shell/options.ts";
+
+const remove: Judge = (call, findings) => {
+  const isRecursive = call.program === "rimraf" || hasOption(call.args, "-r", "-R", "--recursive");
+  for (const word of roughOperands(call.args)) addNeed(findings, "delete", word, { isRecursive });
+  if (roughOperands(call.args).length === 0 && call.args.some((word) => word.literal === null)) {
+    addFact(findings, "loses_work", `${call.text}: what it deletes isn't known`);
+  }
+};
+
+function baseOf(word: ShellWord): string | null {
+  return word.literal === null ? null : word.literal.replace(/\/+$/, "").replace(/^.*\//, "");
+}
+
+/** `cp`, `mv`, `ln`, `install`: sources, then a target, which may be a folder. */
+const transfer: Judge = (call, findings) => {
+  const operands = roughOperands(call.args, ["-t", "--target-directory", "-S", "--suffix", "-m", "-o", "-g", "--mode"]);
+  const folder = optionValues(call.args, ["-t", "--target-directory"])[0];
+  const sources = folder === undefined ? operands.slice(0, -1) : operands;
+  const target = folder ?? (operands.length > 1 ? operands.at(-1) : undefined);
+  if (call.program === "mv") {
+    for (const word of sources) addNeed(findings, "write", word);
+  } else if (call.program !== "ln") for (const word of sources) addNeed(findings, "read", word);
+  const inside = sources.map(baseOf).filter((name) => name !== null);
+  const keeps = hasOption(call.args, "-n", "--no-clobber", "-b", "--backup") || (call.program === "ln" && !hasOption(call.args, "-f", "--force"));
+  addNeed(findings, keeps ? "write" : "overwrite", target, { inside });
+};
+
+function writesAll(valued: readonly string[] = []): Judge {
+  return (call, findings) => {
+    for (const word of roughOperands(call.args, valued)) addNeed(findings, "write", word);
+  };
+}
+
+/** The first operand says how, the rest where: `chmod 755 file`. */
+const changeMode: Judge = (call, findings) => {
+  const operands = roughOperands(call.args.filter((word) => !/^-[rwxXstugo,+=-]*[rwxst]/.test(word.literal ?? "") || /^-R$/.test(word.literal ?? "")));
+  const paths = hasOption(call.args, "--reference") ? operands : operands.slice(1);
+  if (call.program !== "chmod" || /(?:[+=][rwxX]*[st])|^[2467]\d{3}$/.test(operands[0]?.literal ?? "")) {
+    addFact(findings, "privilege", call.text, { unsandboxed: true });
+  }
+  for (const word of paths) addNeed(findings, "write", word);
+};
+
+const truncates: Judge = (call, findings) => {
+  for (const word of roughOperands(call.args, ["-s", "--size", "-r", "--reference", "-n", "--iterations", "-o"])) addNeed(findings, "truncate", word);
+};
+
+const dd: Judge = (call, findings) => {
+  for (const word of call.args) {
+    if (word.text.startsWith("of=")) addNeed(findings, "truncate", cut(word, 3));
+    else if (word.text.startsWith("if=")) addNeed(findings, "read", cut(word, 3));
+  }
+};
+
+function cut(word: ShellWord, length: number): ShellWord {
+  const literal = word.literal === null ? null : word.literal.slice(length);
+  return { ...word, text: word.text.slice(length), literal, guesses: word.guesses.map((guess) => guess.slice(length)), pattern: null, fromHome: word.text.slice(length).startsWith("~") };
+}
+
+/** Edits in place only with its option, else a reader. */
+const editsInPlace: Judge = (call, findings) => {
+  const isInPlace = call.args.some((word) => /^-\w*i|^--in-?place/.test(word.literal ?? ""));
+  const operands = roughOperands(call.args, ["-e", "-f", "--expression", "--file"]);
+  const hasScript = call.args.some((word) => /^(?:-\w*[ef]\w*|--expression.*|--file.*)$/.test(word.literal ?? ""));
+  if (isInPlace) for (const word of hasScript || call.program === "perl" ? operands : operands.slice(1)) addNeed(findings, "write", word);
+  if (call.program !== "sed") return;
+  const scripts = hasScript ? optionValues(call.args, ["-e", "--expression"]) : operands.slice(0, 1);
+  for (const script of scripts) judgeSedScript(call, script, findings);
+};
+
+/** `w file`, `s///w file` write; `e` and `s///e` run. Scripts that only mention such words aren't told apart from those that do. */
+function judgeSedScript(call: JudgedCall, script: ShellWord, findings: Parameters<Judge>[1]): void {
+  const text = script.literal ?? "";
+  for (const line of text.split(/[\n;]/)) {
+    const command = line.trim().replace(/^(?:\d+|\$|\/(?:\\.|[^/])*\/)?(?:,(?:\d+|\$|\/(?:\\.|[^/])*\/))?\s*!?\s*\{?\s*/, "");
+    const flags = /^s([^\w\s])(?:\\.|(?!\1)[\s\S])*\1(?:\\.|(?!\1)[\s\S])*\1(.*)$/.exec(command)?.[2] ?? "";
+    if (/^e(?:\s|$)/.test(command) || /^[gpiImM\d]*e/.test(flags)) addFact(findings, "inline_code", `${call.text}: sed's e runs a program`);
+    const written = /^[wW]\s+(.+)$/.exec(command)?.[1] ?? /^[gpiImM\d]*w\s+(.+)$/.exec(flags)?.[1];
+    if (written !== undefined) {
+      const path = written.trim();
+      addNeed(findings, "write", { text: path, literal: path, guesses: [path], pattern: path, fromHome: false });
+    }
+  }
+}
+
+function option(names: readonly string[], when: (call: JudgedCall) => boolean = () => true): Judge {
+  return (call, findings) => {
+    if (when(call)) for (const word of optionValues(call.args, names)) addNeed(findings, "write", word);
+  };
+}
+
+const extractsTar = (call: JudgedCall): boolean => /^-?\w*x|^--extract|^--get/.test(call.texts[0] ?? "") || hasOption(call.args, "-x", "--extract", "--get");
+
+const tar: Judge = (call, findings) => {
+  if (extractsTar(call)) option(["-C", "--directory"])(call, findings);
+  else if (hasOption(call.args, "-f", "--file") || /^\w*f$/.test(call.texts[0] ?? "")) {
+    const named = optionValues(call.args, ["--file", "-f"])[0] ?? call.args.find((word, i) => /^-?\w*c\w*f$/.test(call.texts[i - 1] ?? ""));
+    if (!/^-?\w*t/.test(call.texts[0] ?? "")) addNeed(findings, "write", named);
+  }
+  if (call.args.some((word) => /^--(?:checkpoint-action|to-command|use-compress-program|rsh-command|info-script|new-volume-script)|^-[IF]/.test(word.literal ?? ""))) {
+    addFact(findings, "hidden_code", `${call.text} names a program to run`);
+  }
+  if (hasOption(call.args, "--remove-files")) addFact(findings, "loses_work", call.text);
+  if (hasOption(call.args, "-P", "--absolute-names")) addFact(findings, "outside_write", call.text, { unsandboxed: true });
+};
+
+const find: Judge = (call, findings) => {
+  const starts: ShellWord[] = [];
+  for (const word of call.args) {
+    if (/^[-(!]/.test(word.literal ?? "") && !/^-[HLP]$|^-[OD]/.test(word.literal ?? "")) break;
+    if (!/^-/.test(word.literal ?? "")) starts.push(word);
+  }
+  const deletes = call.texts.includes("-delete");
+  if (deletes) {
+    if (starts.length === 0) addFact(findings, "loses_work", call.text);
+    for (const word of starts) addNeed(findings, "delete", word, { isRecursive: true });
+  }
+  call.texts.forEach((text, i) => {
+    if (/^-(?:fprint0?|fprintf|fls)$/.test(text)) addNeed(findings, "write", call.args[i + 1]);
+  });
+};
+
+/** Programs that a reader's option can make run. */
+function runsByOption(pattern: RegExp, writes: readonly string[] = []): Judge {
+  return (call, findings) => {
+    const end = call.texts.indexOf("--");
+    const texts = end < 0 ? call.texts : call.texts.slice(0, end);
+    if (texts.some((text, i) => pattern.test(text) && !/^(?:-e|--regexp)$/.test(texts[i - 1] ?? ""))) addFact(findings, "hidden_code", `${call.text} names a program to run`);
+    for (const word of optionValues(call.args, writes)) addNeed(findings, "write", word);
+  };
+}
+
+const mkfs: Judge = (call, findings) => addFact(findings, "device_write", call.text);
+
+export const fileJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
+  ...["rm", "unlink", "rimraf", "trash", "del-cli", "srm"].map((name) => [name, remove] as const),
+  ...["cp", "mv", "ln", "install", "gcp", "gmv", "ditto"].map((name) => [name, transfer] as const),
+  ...["mkdir", "rmdir", "tee", "mkfifo"].map((name) => [name, writesAll(["-m", "--mode"])] as const),
+  ["touch", writesAll(["-d", "-r", "-t", "--date", "--reference"])],
+  ...["chmod", "chown", "chgrp", "setfacl", "chattr"].map((name) => [name, changeMode] as const),
+  ...["truncate", "shred", "wipe"].map((name) => [name, truncates] as const),
+  ["dd", dd],
+  ...["sed", "gsed", "perl"].map((name) => [name, editsInPlace] as const),
+  ["tar", tar],
+  ["bsdtar", tar],
+  ["unzip", option(["-d"])],
+  ["7z", option(["-o"])],
+  ["cpio", option(["-D"])],
+  ["sort", runsByOption(/^--compress-program/, ["-o", "--output"])],
+  ["rg", runsByOption(/^--(?:pre|hostname-bin)(?:=|$)/)],
+  ["go", option(["-o", "-coverprofile"])],
+  ["gcc", option(["-o"])],
+  ["clang", option(["-o"])],
+  ["split", writesAll(["-l", "-b", "-n", "-a", "-C", "--lines", "--bytes"])],
+  ["find", find],
+  ["gfind", find],
+  ...["mkfs", "mke2fs", "mkswap", "wipefs", "fdisk", "sfdisk", "parted", "gdisk", "sgdisk", "blkdiscard", "hdparm", "badblocks", "diskutil"].map((name) => [name, mkfs] as const),
+]);
+
+/** `mkfs.ext4` and the like. */
+export function deviceJudge(program: string): Judge | null {
+  return program.startsWith("mkfs.") ? mkfs : null;
+}

@@ -1,0 +1,83 @@
+import { addFact, addNeed, type Judge, type JudgedCall } from "../facts/fact.ts";
+import { literalWord } from "../shell/command.ts";
+import { networkScope } from "./hosts.ts";
+import { judgePythonModule } from "./packages.ts";
+
+/** Options after which an interpreter's code follows. */
+const codeOptions: Readonly<Record<string, RegExp>> = {
+  node: /^(?:-[a-z]*[ep]|--eval|--print)$/,
+  bun: /^(?:-e|--eval|-p|--print)$/,
+  python: /^-[a-zA-Z]*c$/,
+  perl: /^-[a-zA-Z0-9]*[eE]$/,
+  ruby: /^-[a-zA-Z]*e$/,
+  php: /^-[rBRE]$/,
+  lua: /^-e$/,
+  osascript: /^-e$/,
+  r: /^-e$/,
+};
+
+function languageOf(program: string): string | null {
+  const name = program.toLowerCase().replace(/[\d.]+$/, "");
+  const alias: Readonly<Record<string, string>> = { nodejs: "node", pypy: "python", ipython: "python", rscript: "r", luajit: "lua", tsx: "node" };
+  const language = alias[name] ?? name;
+  return codeOptions[language] === undefined ? null : language;
+}
+
+/** Code written into the command itself; null where there is none that can be read. */
+function codeOf(call: JudgedCall, language: string): string | null {
+  const codes: string[] = [];
+  call.texts.forEach((text, i) => {
+    if (codeOptions[language]!.test(text)) codes.push(call.args[i + 1]?.literal ?? call.args[i + 1]?.text ?? "");
+    const joined = /^--(?:eval|print)=([\s\S]*)$/.exec(text);
+    if (joined !== null) codes.push(joined[1]!);
+  });
+  if (call.program === "deno" && call.texts[0] === "eval") codes.push(call.args.slice(1).map((word) => word.literal ?? word.text).join(" "));
+  const readsInput = call.args.every((word) => word.literal === "-" || word.literal?.startsWith("-") === true);
+  if (codes.length === 0 && readsInput && call.command.hereText !== null) codes.push(call.command.hereText);
+  return codes.length === 0 ? null : codes.join("\n");
+}
+
+/**
+ * Calls of the standard libraries, by what they do. This finds what is meant plainly; what is disguised stays inside the
+ * sandbox like any script of the workspace.
+ */
+const reaches =
+  /\bfetch\s*\(|XMLHttpRequest|\bWebSocket\b|\bhttps?\.(?:get|request)\b|node:(?:https?|net|dgram|tls|dns)\b|require\(\s*["'](?:https?|net|dgram|tls|dns|axios|got|node-fetch|undici)["']|\burllib|\burlopen\b|\bhttpx\b|\baiohttp\b|\bimport requests\b|\brequests\.\w+\(|\bsocket\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|http\.client|Net::(?:HTTP|FTP|SMTP)|\bLWP\b|IO::Socket|\bTCPSocket\b|open-uri|\bcurl_(?:init|exec)\b|\bfsockopen\b|file_get_contents\(\s*["']https?:/;
+const removes =
+  /\b(?:rmSync|rmdirSync|unlinkSync|rimraf|rmtree|removedirs|unlink|rmdir|truncateSync|rm_rf|rm_r)\b|\bfs\.(?:promises\.)?(?:rm|truncate)\b|\bos\.(?:remove|truncate)\b|\bFileUtils\.rm|\bFile\.delete\b|\bshutil\.move\b|\.unlink\(|\bremove_tree\b/;
+const runs =
+  /child_process|\b(?:execSync|spawnSync|execFileSync|execFile)\b|\bBun\.(?:spawn|\$)|Deno\.(?:Command|run)|\bos\.(?:system|popen|exec[lv]p?e?|spawn\w*)\b|\bsubprocess\b|\bpty\.spawn\b|\bshell_exec\b|\bpassthru\b|\bproc_open\b|\bOpen3\b|\bctypes\b|__import__|do shell script|\bimportlib\b|\beval\s*\(\s*(?:atob|Buffer|base64)|\bexec\s*\(\s*(?:base64|bytes|codecs|zlib)/;
+/** Words that run programs in perl, ruby and awk, but are ordinary names elsewhere. */
+const runsBare = /\b(?:system|exec|qx|fork|syscall)\b|`/;
+
+const interpreter: Judge = (call, findings) => {
+  const language = languageOf(call.program);
+  if (language === "python") judgePythonModule(call, findings);
+  const code = language === null && call.program !== "deno" ? null : codeOf(call, language ?? "node");
+  if (code === null) return;
+  if (reaches.test(code)) addFact(findings, "inline_code", `${call.program} code that uses the network`, networkScope(null));
+  if (removes.test(code)) addFact(findings, "inline_code", `${call.program} code that removes files`);
+  if (runs.test(code) || ((language === "perl" || language === "ruby") && runsBare.test(code))) {
+    addFact(findings, "inline_code", `${call.program} code that runs other programs`);
+  }
+};
+
+/** awk programs can run commands and write files; the text is the first operand. */
+const awk: Judge = (call, findings) => {
+  const code = call.args.map((word) => word.literal ?? word.text).join(" ");
+  if (/\bsystem\s*\(|\|\s*getline|\|&|\|\s*"|\bprintf?\b[^;}\n]*\|\s*\w|@load|\/inet[46]?\//.test(code)) addFact(findings, "inline_code", "an awk program that runs other programs");
+  for (const [, path] of code.matchAll(/>>?\s*"([^"]+)"/g)) addNeed(findings, "write", literalWord(path!));
+};
+
+const names =
+  "node nodejs bun deno python python2 python3 pypy3 ipython perl ruby php lua luajit osascript Rscript R tsx".split(" ");
+
+export const interpreterJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
+  ...names.map((name) => [name, interpreter] as const),
+  ...["awk", "gawk", "mawk", "nawk"].map((name) => [name, awk] as const),
+]);
+
+/** `python3.12` and the like. */
+export function interpreterJudge(program: string): Judge | null {
+  return interpreterJudges.get(program) ?? (languageOf(program) === null ? null : interpreter);
+}

@@ -1,0 +1,53 @@
+/** Folders and files below a home that hold credentials, and other tools' secrets. */
+const homeSecrets =
+  /\/(?:\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.password-store|\.mozilla|\.thunderbird|\.config\/(?:gcloud|gh|hub|op|google-chrome|chromium|BraveSoftware|microsoft-edge|doctl|fly|rclone|sops|age|containers|stripe|heroku|netlify|configstore|git\/credentials)|\.docker\/config\.json|\.cargo\/credentials(?:\.toml)?|\.gem\/credentials|\.terraform\.d|\.local\/share\/keyrings|\.vault-token|\.s3cfg|\.boto|Library\/(?:Keychains|Application Support\/(?:Google\/Chrome|Firefox)))(?:\/|$)/;
+
+/** Files that hold credentials, by name, wherever they lie. */
+const secretNames =
+  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$|defaults?$|schema$)[\w.-]+)?|[\w.-]+\.env|\.envrc|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|[\w.-]*\.(?:pfx|p12|jks|keystore|kdbx|ppk)|(?:[\w.-]*[_.-])?key\.pem|[\w.-]*\.key|\.(?:bash|zsh|python|node_repl|psql|mysql)_history|credentials\.json|service[_-]account[\w.-]*\.json|secrets?\.(?:ya?ml|json|toml)|[\w.-]+\.tfstate|master\.key)$/;
+
+/** Only in a home folder itself: a project has its own harmless ones. */
+const homeOnly = /^(?:\.npmrc|\.pypirc|\.yarnrc\.yml|\.gitconfig\.secret)$/;
+
+const systemSecrets = /^\/(?:etc\/(?:shadow|gshadow|sudoers)(?:[-.]|\/|$)|etc\/(?:ssl\/private|kubernetes|ppp\/\w+-secrets)|(?:var\/)?run\/secrets|proc\/(?:[^/]+\/)(?:environ|mem|maps|cmdline|fd)|var\/lib\/(?:docker|kubelet))(?:\/|$)?/;
+
+const exampleNames = /\.(?:example|sample|template|dist|pub)$/;
+
+/** Where secrets lie: a folder that the sandbox masks, or a single file. Null elsewhere. `path` is absolute or from the home. */
+export function secretPlace(path: string, home: string | null): "folder" | "file" | null {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (homeSecrets.test(path.startsWith("/") ? path : `/${path}`)) return exampleNames.test(name) && !name.endsWith(".pub") ? null : "folder";
+  if (systemSecrets.test(path)) return "file";
+  if (exampleNames.test(name)) return null;
+  if (secretNames.test(name)) return "file";
+  const folder = path.slice(0, path.lastIndexOf("/"));
+  return homeOnly.test(name) && (folder === "~" || (home !== null && folder === home)) ? "file" : null;
+}
+
+/** Names that stand for the places above, to see whether a glob would find one. */
+const namedSecrets = [".ssh", ".aws", ".azure", ".gnupg", ".kube", ".password-store", ".netrc", ".env", ".env.local", "prod.env", ".git-credentials", "id_rsa", "id_ed25519", "shadow", "gshadow"];
+
+/** True where a pattern with globs could name such a place. */
+export function couldBeSecret(pattern: string): boolean {
+  return pattern.split("/").some((segment) => {
+    if (!/(?<!\\)[*?[]/.test(segment)) return secretPlace(`/${segment}`, null) !== null;
+    // `*` alone and `*.ts` never mean a secret on purpose.
+    if (segment.replace(/\\.|[*?]|\[[^\]]*\]/g, "").length < 2 && !segment.startsWith(".")) return false;
+    const expression = globExpression(segment);
+    return expression !== null && namedSecrets.some((name) => (segment.startsWith(".") || !name.startsWith(".")) && expression.test(name));
+  });
+}
+
+function globExpression(segment: string): RegExp | null {
+  const source = segment.replace(/\\(.)|\*+|\?|\[!?[^\]]*\]|[.+^${}()|[\]]/g, (found, escaped: string | undefined) => {
+    if (escaped !== undefined) return escaped.replace(/[^\w]/g, "\\$&");
+    if (found.startsWith("*")) return ".*";
+    if (found === "?") return ".";
+    return found.startsWith("[") && found.length > 1 ? "." : `\\${found}`;
+  });
+  try {
+    return new RegExp(`^${source}$`);
+  } catch {
+    return null;
+  }
+}

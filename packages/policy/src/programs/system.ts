@@ -1,0 +1,120 @@
+import { addFact, type FactKind, type Judge } from "../facts/fact.ts";
+import { hasOption, roughOperands } from "../shell/options.ts";
+import { networkScope } from "./hosts.ts";
+
+/** What reaches past the sandbox can only be done outside it; the person is shown that. */
+const outside = { unsandboxed: true } as const;
+
+function always(kind: FactKind, names: string): (readonly [string, Judge])[] {
+  const judge: Judge = (call, findings) => {
+    if (call.args.length === 1 && /^(?:--version|--help)$/.test(call.texts[0]!)) return;
+    addFact(findings, kind, call.text, outside);
+  };
+  return names.split(" ").map((name) => [name, judge] as const);
+}
+
+/** Programs with subcommands (or options) that only ask. */
+function except(kind: FactKind, names: string, asks: RegExp): (readonly [string, Judge])[] {
+  const judge: Judge = (call, findings) => {
+    const first = roughOperands(call.args)[0]?.literal ?? call.texts[0] ?? "";
+    if (asks.test(first)) return;
+    addFact(findings, kind, call.text, outside);
+  };
+  return names.split(" ").map((name) => [name, judge] as const);
+}
+
+const kill: Judge = (call, findings) => {
+  // `-0` only asks whether a process is there, `-l` lists signals; `$!` is the line's own child.
+  const isQuestion = /^-(?:0|l|L)$/.test(call.texts[0] ?? "");
+  const targets = call.args.filter((word) => !/^-/.test(word.literal ?? ""));
+  const own = targets.length > 0 && targets.every((word) => /^["']?\$\{?!\}?["']?$/.test(word.text));
+  if (!isQuestion && !own) addFact(findings, "processes", call.text, outside);
+};
+
+const fuser: Judge = (call, findings) => {
+  if (hasOption(call.args, "-k", "--kill")) addFact(findings, "processes", call.text, outside);
+};
+
+const dockerReads =
+  /^(?:ps|images|logs|inspect|version|info|top|stats|port|diff|history|events|--version|-v|help)$/;
+
+const docker: Judge = (call, findings) => {
+  const words = roughOperands(call.args, ["-f", "--file", "-p", "--project-name", "--context", "-H", "--host", "-c"]).map((word) => word.literal ?? "?");
+  if (call.args.length === 0 || dockerReads.test(words[0] ?? call.texts[0] ?? "")) return;
+  const group = /^(?:compose|container|image|network|volume|context|system|buildx|builder|stack|service|node)$/.test(words[0] ?? "");
+  if ((group || /-compose$/.test(call.program)) && /^(?:ps|ls|list|logs|config|inspect|df|top|images|port|version)$/.test(words[group ? 1 : 0] ?? "")) return;
+  addFact(findings, "services", call.text, outside);
+};
+
+const date: Judge = (call, findings) => {
+  if (hasOption(call.args, "--set") || call.texts.some((text) => /^-[^d-]*s/.test(text) || /^\d{8,}/.test(text))) {
+    addFact(findings, "privilege", call.text, outside);
+  }
+};
+
+const editor: Judge = (call, findings) => {
+  if (hasOption(call.args, "--install-extension", "--uninstall-extension", "--force")) addFact(findings, "runs_later", call.text, outside);
+};
+
+const gpg: Judge = (call, findings) => {
+  if (call.texts.some((text) => /secret|^-K$/.test(text))) return addFact(findings, "secret_read", call.text, outside);
+  const asks = hasOption(call.args, "--version", "--verify", "--list-keys", "--fingerprint", "--help", "--print-md", "--list-packets") || call.texts[0] === "-k";
+  if (!asks) addFact(findings, "runs_later", call.text, outside);
+};
+
+const openssl: Judge = (call, findings) => {
+  if (/^(?:s_client|s_server|s_time|ocsp|ts)$/.test(call.texts[0] ?? "")) return addFact(findings, "network", call.text, networkScope(null));
+  const readsKey = /^(?:rsa|pkey|ec|dsa|pkcs12|pkcs8|genpkey)$/.test(call.texts[0] ?? "") && !hasOption(call.args, "-pubin");
+  if (readsKey && call.texts.includes("-in")) addFact(findings, "secret_read", call.text);
+};
+
+const sshKeys: Judge = (call, findings) => {
+  const asks = call.program === "ssh-keygen" && /^-[lFB]/.test(call.texts[0] ?? "");
+  if (!asks) addFact(findings, "secret_read", call.text, outside);
+};
+
+/** Setters of hooks that run by themselves later. */
+const hookTools: Judge = (call, findings) => {
+  const first = roughOperands(call.args)[0]?.literal ?? "";
+  const installs = call.program === "husky" ? !/^(?:--version|-v|--help)$/.test(call.texts[0] ?? "") : /^(?:install|init|uninstall|add|autoupdate|migrate-config)$/.test(first);
+  if (installs) addFact(findings, "runs_later", call.text);
+};
+
+/** With no operand, the whole environment or every shell variable is printed. */
+const environment: Judge = (call, findings) => {
+  const prints =
+    (call.program === "env" && roughOperands(call.args, ["-u", "-C"]).length === 0 && !hasOption(call.args, "--version", "--help")) ||
+    (call.program === "printenv" && (call.args.length === 0 || call.args.some((word) => /^$|key|token|secret|pass|cred|auth/i.test(word.literal ?? "")))) ||
+    (call.program === "set" && call.args.length === 0) ||
+    (["export", "declare", "typeset", "readonly"].includes(call.program) && call.args.every((word) => /^-[pxr]+$/.test(word.literal ?? "?")));
+  if (prints) addFact(findings, "secret_read", `${call.text} prints the environment`);
+};
+
+export const systemJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
+  ...always(
+    "privilege",
+    "sudo doas su pkexec run0 runuser setcap visudo vipw vigr chsh chfn passwd chpasswd useradd usermod userdel adduser deluser groupadd groupmod groupdel chroot unshare nsenter mount umount swapon swapoff modprobe insmod rmmod sysctl iptables ip6tables nft ufw firewall-cmd ifconfig brctl shutdown reboot halt poweroff init telinit setenforce update-alternatives ldconfig mknod losetup cryptsetup hwclock rtcwake grub-install update-grub update-initramfs spctl csrutil dscl defaults xattr",
+  ),
+  ...except("privilege", "hostnamectl timedatectl localectl loginctl", /^(?:|status|show|list-\S+|--version)$/),
+  ...except("privilege", "ip", /^(?:|a|addr|address|r|route|link|-\S+|neigh|show)$/),
+  ...except("privilege", "dpkg rpm", /^(?:-[lLsSpWq]\S*|--list|--listfiles|--status|--version|--print-architecture)$/),
+  ["date", date],
+  ["kill", kill],
+  ["fuser", fuser],
+  ...always("processes", "killall pkill skill xkill killall5 renice reptyr gcore"),
+  ...except("services", "systemctl", /^(?:status|show|cat|is-\S+|list-\S+|--version|--help)$/),
+  ...except("services", "launchctl", /^(?:list|print|version)$/),
+  ...except("services", "pm2 supervisorctl", /^(?:ls|list|status|show|logs|--version)$/),
+  ...except("services", "crontab", /^-l$/),
+  ...except("services", "vagrant virsh multipass limactl lxc minikube kind colima", /^(?:status|list|ls|version|--version|info)$/),
+  ...always("services", "service rc-service initctl update-rc.d at atrm batch anacron systemd-run k3s ctr crictl"),
+  ...except("outlives", "tmux screen", /^(?:ls|list-\S+|-ls|-V|--version)$/),
+  ...["docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "skopeo"].map((name) => [name, docker] as const),
+  ...["code", "codium", "cursor", "code-insiders", "idea", "subl", "zed"].map((name) => [name, editor] as const),
+  ...["gpg", "gpg2"].map((name) => [name, gpg] as const),
+  ["openssl", openssl],
+  ...["ssh-keygen", "ssh-add", "ssh-keyscan", "age-keygen"].map((name) => [name, sshKeys] as const),
+  ...["husky", "pre-commit", "lefthook", "overcommit", "simple-git-hooks", "direnv"].map((name) => [name, hookTools] as const),
+  ...["env", "printenv", "set", "export", "declare", "typeset", "readonly"].map((name) => [name, environment] as const),
+  ...except("secret_read", "pass gopass op vault bw rbw secret-tool keyring security lpass chamber sops age ksm kwallet-query", /^(?:--version|version|--help|help|status)$/),
+]);

@@ -1,0 +1,29 @@
+import { addFact, type Judge } from "../facts/fact.ts";
+import { roughOperands } from "../shell/options.ts";
+import { networkScope } from "./hosts.ts";
+
+const deliveries = new Set(
+  "deploy deployment publish release push upload ship install uninstall bootstrap provision promote rollback destroy teardown migrate drop reset seed".split(" "),
+);
+const harmlessStart = new Set("build test tests lint check typecheck docs doc dry preview".split(" "));
+
+/** True for the name of a task or script whose words say that it delivers: outside, or into the machine. */
+export function isDelivery(name: string): boolean {
+  const words = name.toLowerCase().split(/[^a-z]+/).filter((word) => word !== "");
+  return words.length > 0 && !harmlessStart.has(words[0]!) && words.some((word) => deliveries.has(word));
+}
+
+/** Runners of a project's tasks: the names that they are given tell what will happen. */
+const tasks: Judge = (call, findings) => {
+  if (call.args.some((word) => /^(?:-n|--dry-run|--just-print|--list|--help|--version|--summary|-l)$/.test(word.literal ?? ""))) return;
+  const names = roughOperands(call.args, ["-C", "-f", "-j", "--file", "--directory", "-p", "-x"]);
+  // Rake and rails name databases themselves: `databases.ts` judges those.
+  const found = names.find((word) => !/^(?:db:|\w+=)/.test(word.literal ?? "") && isDelivery(word.literal ?? ""));
+  if (found !== undefined) addFact(findings, "remote_change", call.text, networkScope(null));
+};
+
+export const taskJudges: ReadonlyMap<string, Judge> = new Map(
+  "make gmake just task rake invoke inv gradle gradlew mvn mvnw ant sbt bazel bazelisk buck ninja tox nox rails mage doit pants nx turbo lerna cap fastlane"
+    .split(" ")
+    .map((name) => [name, tasks] as const),
+);

@@ -1,0 +1,7 @@
+import { allowRules } from "./allow.ts";
+import { denyRules } from "./deny.ts";
+import { reviewRules } from "./review.ts";
+import type { Rule } from "./rule.ts";
+
+/** The rules that hold where nobody has said otherwise. Among equally strict ones, the first that matches is named. */
+export const builtinRules: readonly Rule[] = [...denyRules, ...reviewRules, ...allowRules];

@@ -1,0 +1,159 @@
+import type { ShellWord } from "./command.ts";
+
+/**
+ * Options that a program is known to have. `flags`: single letters without a value, `#` for numbers such as `-20`.
+ * `valued`: single letters with one. `long`: long names without the dashes; `name=` takes a value, `name=?` may.
+ * Abbreviated long names are not known ones, on purpose.
+ */
+export interface OptionTable {
+  readonly flags?: string;
+  readonly valued?: string;
+  readonly long?: readonly string[];
+  /** True where the first operand ends the options: what follows belongs to another program. */
+  readonly stopsAtOperand?: boolean;
+  /** True for programs that write long options with one dash (`go test -run X`, `java -version`). */
+  readonly longWithOneDash?: boolean;
+}
+
+export interface ReadOptions {
+  /** Options in order, letters and long names alike, with their values. */
+  readonly options: readonly { readonly name: string; readonly value: ShellWord | null }[];
+  readonly operands: readonly ShellWord[];
+}
+
+/** Null where an option isn't in the table or isn't literal. `words` come without the program's name. */
+export function readOptions(words: readonly ShellWord[], table: OptionTable): ReadOptions | null {
+  const options: { name: string; value: ShellWord | null }[] = [];
+  const operands: ShellWord[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]!;
+    const text = word.literal;
+    if (text === null) {
+      // What expands to nothing known may expand to an option.
+      if (couldBeOption(word)) return null;
+      operands.push(word);
+    } else if (text === "--") {
+      operands.push(...words.slice(i + 1));
+      break;
+    } else if (!text.startsWith("-") || text === "-") {
+      if (table.stopsAtOperand === true) {
+        operands.push(...words.slice(i));
+        break;
+      }
+      operands.push(word);
+    } else if (text.startsWith("--") || table.longWithOneDash === true) {
+      const taken = readLong(text.replace(/^--?/, ""), words[i + 1], table, options);
+      if (taken === null) return null;
+      i += taken;
+    } else {
+      const taken = readShort(text.slice(1), words[i + 1], table, options);
+      if (taken === null) return null;
+      i += taken;
+    }
+  }
+  return { options, operands };
+}
+
+function couldBeOption(word: ShellWord): boolean {
+  return !/^(?:[\w./~@:+]|["'](?=[\w./~@:+]))/.test(word.text);
+}
+
+type Sink = { name: string; value: ShellWord | null }[];
+
+/** Returns how many further words it took, null for an unknown option. */
+function readLong(text: string, next: ShellWord | undefined, table: OptionTable, into: Sink): number | null {
+  const equals = text.indexOf("=");
+  const name = equals < 0 ? text : text.slice(0, equals);
+  const long = table.long ?? [];
+  if (equals >= 0) {
+    if (!long.includes(`${name}=`) && !long.includes(`${name}=?`)) return null;
+    into.push({ name, value: wordOf(text.slice(equals + 1)) });
+    return 0;
+  }
+  if (long.includes(name) || long.includes(`${name}=?`)) {
+    into.push({ name, value: null });
+    return 0;
+  }
+  if (!long.includes(`${name}=`) || next === undefined) return null;
+  into.push({ name, value: next });
+  return 1;
+}
+
+function readShort(letters: string, next: ShellWord | undefined, table: OptionTable, into: Sink): number | null {
+  if (table.flags?.includes("#") === true && /^\d+$/.test(letters)) return 0;
+  for (let at = 0; at < letters.length; at++) {
+    const letter = letters[at]!;
+    if (letter !== "#" && table.flags?.includes(letter) === true) {
+      into.push({ name: letter, value: null });
+    } else if (table.valued?.includes(letter) === true) {
+      const rest = letters.slice(at + 1);
+      if (rest !== "") {
+        into.push({ name: letter, value: wordOf(rest) });
+        return 0;
+      }
+      if (next === undefined) return null;
+      into.push({ name: letter, value: next });
+      return 1;
+    } else return null;
+  }
+  return 0;
+}
+
+function wordOf(value: string): ShellWord {
+  return { text: value, literal: value, guesses: [value], pattern: value, fromHome: false };
+}
+
+/** Operands and options without a table: what starts with a dash is an option, those in `valued` take the next word. */
+export function roughOperands(words: readonly ShellWord[], valued: readonly string[] = []): ShellWord[] {
+  const operands: ShellWord[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const text = words[i]!.literal;
+    if (text === "--") return [...operands, ...words.slice(i + 1)];
+    if (text !== null && text.startsWith("-") && text !== "-") {
+      if (valued.includes(text)) i++;
+    } else operands.push(words[i]!);
+  }
+  return operands;
+}
+
+/** The value of the last of the given options, in the forms `-o X`, `-oX`, `--out X`, `--out=X`; null where there is none. */
+export function optionValues(words: readonly ShellWord[], names: readonly string[]): ShellWord[] {
+  const found: ShellWord[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const text = words[i]!.literal ?? words[i]!.text;
+    if (text === "--") break;
+    for (const name of names) {
+      if (text === name) {
+        const next = words[i + 1];
+        if (next !== undefined) found.push(next);
+      } else if (name.startsWith("--") ? text.startsWith(`${name}=`) : text.startsWith(name) && !text.startsWith("--")) {
+        found.push(cutWord(words[i]!, name.length + (name.startsWith("--") ? 1 : 0)));
+      }
+    }
+  }
+  return found;
+}
+
+export function cutWord(word: ShellWord, length: number): ShellWord {
+  const literal = word.literal === null ? null : word.literal.slice(length);
+  const fromHome = literal?.startsWith("~") === true || word.text.slice(length).startsWith("~");
+  return {
+    text: word.text.slice(length),
+    literal,
+    guesses: word.guesses.map((guess) => guess.slice(length)),
+    pattern: word.pattern === null ? null : word.pattern.slice(length),
+    fromHome,
+  };
+}
+
+export function hasOption(words: readonly ShellWord[], ...names: readonly string[]): boolean {
+  return words.some((word) => {
+    const text = word.literal;
+    if (text === null || !text.startsWith("-")) return false;
+    return names.some((name) => {
+      if (name.startsWith("--")) return text === name || text.startsWith(`${name}=`);
+      // A letter may stand anywhere in a cluster: `-rf` has `-f`.
+      return name.length === 2 ? !text.startsWith("--") && text.slice(1).includes(name[1]!) : text === name;
+    });
+  });
+}

@@ -1,0 +1,98 @@
+import { type ShellWord } from "./command.ts";
+import { roughOperands } from "./options.ts";
+
+/** A tool of a package manager that runs a program of the project, or fetches one first. */
+export interface Runner {
+  readonly inner: readonly ShellWord[];
+  /** `-c` strings. */
+  readonly line: ShellWord | null;
+  /** True where it may fetch the program: a version or `-y` is given, or its purpose is to run what isn't installed. */
+  readonly mayFetch: boolean;
+}
+
+const runnerValues = ["-p", "--package", "-w", "--workspace", "--prefix", "-C", "--dir", "--filter", "-F", "--cwd", "--with", "--python", "--extra", "--group", "--directory", "--project", "--env-file"];
+
+/** Names whose purpose is to fetch a template or a tool. */
+const fetches = /^(?:create-|degit$|giget$|tiged$|@[^/]+\/create(?:-|$))/;
+
+/** Null where `words` aren't a runner's. */
+export function readRunner(program: string, words: readonly ShellWord[]): Runner | null {
+  const args = words.slice(1);
+  switch (program) {
+    case "npx":
+    case "pnpx":
+    case "bunx":
+    case "uvx":
+      return fromNode(args, program === "pnpx" || program === "uvx");
+    case "npm":
+      return after(args, ["exec", "x"], (rest) => fromNode(rest, false));
+    case "pnpm":
+      return after(args, ["exec"], (rest) => run(rest)) ?? after(args, ["dlx"], (rest) => fromNode(rest, true));
+    case "yarn":
+      return after(args, ["exec"], (rest) => run(rest)) ?? after(args, ["dlx"], (rest) => fromNode(rest, true));
+    case "bun":
+      return after(args, ["x"], (rest) => fromNode(rest, true));
+    case "corepack":
+      return after(args, ["pnpm", "yarn", "npm"], (rest, name) => run([name, ...rest]));
+    case "uv":
+    case "poetry":
+    case "pipenv":
+    case "pdm":
+    case "hatch":
+    case "rye":
+    case "pixi":
+      return after(args, ["run"], (rest) => run(rest));
+    case "bundle":
+    case "mise":
+    case "rtx":
+    case "asdf":
+      return after(args, ["exec"], (rest) => run(rest));
+    case "pipx":
+      return after(args, ["run"], (rest) => fromNode(rest, true));
+    default:
+      return null;
+  }
+}
+
+function run(words: readonly ShellWord[]): Runner {
+  return { inner: roughFrom(words), line: null, mayFetch: false };
+}
+
+function after(
+  words: readonly ShellWord[],
+  names: readonly string[],
+  make: (rest: readonly ShellWord[], name: ShellWord) => Runner,
+): Runner | null {
+  const first = roughOperands(words, runnerValues)[0];
+  if (first === undefined || first.literal === null || !names.includes(first.literal)) return null;
+  return make(words.slice(words.indexOf(first) + 1), first);
+}
+
+/** From the first operand on: options before it are the runner's own. */
+function roughFrom(words: readonly ShellWord[]): readonly ShellWord[] {
+  const first = roughOperands(words, runnerValues)[0];
+  return first === undefined ? [] : words.slice(words.indexOf(first));
+}
+
+function fromNode(words: readonly ShellWord[], always: boolean): Runner {
+  const inner = roughFrom(words);
+  const before = words.slice(0, words.length - inner.length);
+  const texts = before.map((word) => word.literal ?? "");
+  const call = texts.findIndex((text) => text === "-c" || text === "--call");
+  const line = call < 0 ? null : (before[call + 1] ?? inner[0] ?? null);
+  const name = inner[0]?.literal ?? "";
+  const isFetched =
+    always ||
+    texts.some((text) => ["-y", "--yes", "-p", "--package"].includes(text) || text.startsWith("--package=")) ||
+    fetches.test(name) ||
+    /.@|^(?:https?:|github:|git[+@])/.test(name);
+  const staysLocal = texts.some((text) => text === "--no-install" || text === "--no" || text === "--offline");
+  const local = inner[0] === undefined || inner[0].literal === null ? inner : [withoutVersion(inner[0]), ...inner.slice(1)];
+  return { inner: line === null ? local : [], line, mayFetch: isFetched && !staysLocal };
+}
+
+/** `prisma@5` is judged as `prisma`, `@scope/tool@1` as `@scope/tool`. */
+function withoutVersion(word: ShellWord): ShellWord {
+  const name = (word.literal ?? "").replace(/(?!^)@[^/]*$/, "");
+  return name === word.literal ? word : { ...word, literal: name, guesses: [name], pattern: name };
+}

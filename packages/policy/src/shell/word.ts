@@ -1,0 +1,124 @@
+import type { Word, WordPart } from "unbash";
+import type { ShellWord } from "./command.ts";
+
+/** Values that the line gives its variables, by name. */
+export type ShellValues = ReadonlyMap<string, readonly ShellWord[]>;
+
+const maxGuesses = 8;
+
+interface Piece {
+  /** Null where only a run can tell. */
+  readonly literal: string | null;
+  readonly guesses: readonly string[];
+  /** Null where it is unknown and no glob. */
+  readonly pattern: string | null;
+  readonly fromHome?: boolean;
+}
+
+const plain = (value: string): Piece => ({ literal: value, guesses: [value], pattern: escapeGlob(value) });
+const unknown: Piece = { literal: null, guesses: [], pattern: null };
+
+/** A literal `*` from quotes stays one inside a pattern. */
+function escapeGlob(value: string): string {
+  return value.replace(/[*?[\]\\]/g, "\\$&");
+}
+
+/** Works out what a word is worth. `values` may hold what the line assigns. */
+export function readWord(word: Word, values: ShellValues): ShellWord {
+  const parts = word.parts;
+  if (parts === undefined) {
+    const fromHome = isHomeTilde(word.text);
+    return { text: word.text, literal: word.value, guesses: [word.value], pattern: escapeGlob(word.value), fromHome };
+  }
+  const pieces = parts.map((part) => readPart(part, values));
+  const first = parts[0];
+  const fromHome = (first?.type === "Literal" && isHomeTilde(first.text)) || pieces[0]?.fromHome === true;
+  const literals = pieces.map((piece) => piece.literal);
+  const patterns = pieces.map((piece) => piece.pattern);
+  return {
+    text: word.text,
+    literal: literals.includes(null) ? null : literals.join(""),
+    guesses: product(pieces.map((piece) => piece.guesses)),
+    pattern: patterns.includes(null) ? null : patterns.join(""),
+    fromHome,
+  };
+}
+
+function isHomeTilde(text: string): boolean {
+  return text === "~" || text.startsWith("~/");
+}
+
+function product(lists: readonly (readonly string[])[]): string[] {
+  let found = [""];
+  for (const list of lists) {
+    found = found.flatMap((start) => list.map((end) => start + end)).slice(0, maxGuesses);
+  }
+  return found;
+}
+
+function readPart(part: WordPart, values: ShellValues): Piece {
+  switch (part.type) {
+    case "Literal":
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+      return plain(part.value);
+    case "DoubleQuoted":
+    case "LocaleString": {
+      const inner = part.parts.map((each) => readPart(each, values));
+      const literals = inner.map((piece) => piece.literal);
+      // A translated string may differ from what is written.
+      const isKnown = part.type === "DoubleQuoted" && !literals.includes(null);
+      const value = isKnown ? literals.join("") : null;
+      return {
+        literal: value,
+        guesses: product(inner.map((piece) => piece.guesses)),
+        pattern: value === null ? null : escapeGlob(value),
+        fromHome: inner[0]?.fromHome === true,
+      };
+    }
+    case "Glob":
+      return { literal: null, guesses: [], pattern: part.text };
+    case "BraceExpansion":
+      return { literal: null, guesses: expandBraces(part.text), pattern: null };
+    case "SimpleExpansion":
+      return readVariable(part.text.slice(1), values);
+    case "ParameterExpansion": {
+      if (part.prefix !== undefined || part.index !== undefined) return unknown;
+      const operation = part.operation;
+      if (operation === undefined) return readVariable(part.parameter, values);
+      if (operation.type !== "Default") return unknown;
+      const own = readVariable(part.parameter, values);
+      return { ...unknown, guesses: [...own.guesses, ...readWord(operation.operand, values).guesses].slice(0, maxGuesses) };
+    }
+    case "CommandExpansion":
+    case "ArithmeticExpansion":
+    case "ProcessSubstitution":
+    case "ExtendedGlob":
+      return unknown;
+  }
+}
+
+/** What the shell itself always sets. `~` with `fromHome` stands for the home folder, `.` for where the line starts. */
+const wellKnown: ReadonlyMap<string, Piece> = new Map([
+  ["HOME", { literal: null, guesses: ["~"], pattern: null, fromHome: true }],
+  ["PWD", { literal: null, guesses: ["."], pattern: null }],
+  ["TMPDIR", { literal: null, guesses: ["/tmp"], pattern: null }],
+]);
+
+function readVariable(name: string, values: ShellValues): Piece {
+  const assigned = values.get(name);
+  if (assigned === undefined) return wellKnown.get(name) ?? unknown;
+  return {
+    literal: null,
+    guesses: assigned.flatMap((word) => word.guesses).slice(0, maxGuesses),
+    pattern: null,
+    fromHome: assigned.some((word) => word.fromHome),
+  };
+}
+
+/** The words of `{a,b}`. Nested braces and ranges are left unknown. */
+function expandBraces(text: string): string[] {
+  const inside = text.slice(1, -1);
+  if (/[{}$`"'\\]/.test(inside) || !inside.includes(",")) return [];
+  return inside.split(",").slice(0, maxGuesses);
+}

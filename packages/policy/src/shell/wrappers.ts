@@ -1,0 +1,243 @@
+import { programOf, type ShellAssignment, type ShellWord, literalWord, unknownWord } from "./command.ts";
+import { cutWord, readOptions, roughOperands } from "./options.ts";
+import { readRunner } from "./runners.ts";
+import { opaqueWrappers, shells, wrapperForms } from "./wrapper-table.ts";
+
+/** What a command runs besides itself. */
+export type Inner =
+  | { readonly type: "words"; readonly words: readonly ShellWord[]; readonly assignments: readonly ShellAssignment[] }
+  | { readonly type: "line"; readonly line: ShellWord }
+  /** Code that can't be read before it runs. */
+  | { readonly type: "hidden"; readonly what: string };
+
+export interface Unwrapped {
+  readonly inner: readonly Inner[];
+  /** True where running `inner` is all that it does. */
+  readonly isTransparent: boolean;
+  /** True where `inner` runs in a folder that isn't known. */
+  readonly losesPlace: boolean;
+}
+
+export interface Input {
+  readonly hereText: string | null;
+  /** A here-document that isn't literal. */
+  readonly hasUnknownHere: boolean;
+  readonly isPiped: boolean;
+  /** `< file`. */
+  readonly fromFile: boolean;
+}
+
+const nothing: Unwrapped = { inner: [], isTransparent: false, losesPlace: false };
+
+const asWords = (words: readonly ShellWord[], assignments: readonly ShellAssignment[] = []): Inner => ({ type: "words", words, assignments });
+const hidden = (what: string): Unwrapped => ({ inner: [{ type: "hidden", what }], isTransparent: false, losesPlace: false });
+
+/** Takes one layer off a command. Null where it is no wrapper and runs nothing else. */
+export function unwrap(words: readonly ShellWord[], input: Input): Unwrapped | null {
+  const program = programOf(words);
+  if (program === null) return null;
+  const args = words.slice(1);
+  if (shells.has(program)) return unwrapShell(program, args, input);
+  const form = wrapperForms.get(program);
+  if (form !== undefined) return unwrapForm(program, args);
+  switch (program) {
+    case "eval":
+      return unwrapEval(args);
+    case "source":
+    case ".":
+      return unwrapSource(args, input);
+    case "trap":
+      return unwrapTrap(args);
+    case "xargs":
+      return unwrapXargs(args);
+    case "find":
+    case "gfind":
+      return unwrapFind(args);
+    case "fd":
+    case "fdfind":
+      return unwrapFd(args);
+    case "git":
+      return unwrapGit(args);
+    case "watch":
+      return unwrapWatch(args);
+    // bash evaluates a callback, or an expression that may hold a substitution, given as plain text.
+    case "mapfile":
+    case "readarray":
+    case "complete":
+    case "compgen":
+    case "bind":
+    case "enable":
+    case "hash":
+      return args.some((word) => word.literal === null || /^-\w*[CFxfp]/.test(word.literal)) ? hidden(`${program} with code given as data`) : null;
+    case "let":
+    case "unset":
+    case "read":
+    case "declare":
+    case "typeset":
+    case "local":
+    case "printf":
+    case "test":
+    case "[":
+    case "[[":
+      return unwrapSubscripts(program, args);
+  }
+  const runner = readRunner(program, words);
+  if (runner !== null) {
+    const inner: Inner[] = runner.line === null ? [asWords(runner.inner)] : [lineOf(runner.line, program)];
+    return { inner: runner.inner.length === 0 && runner.line === null ? [] : inner, isTransparent: false, losesPlace: false };
+  }
+  if (opaqueWrappers.has(program) && args.length > 0) return hidden(`${program} runs a command that can't be told apart`);
+  return null;
+}
+
+function lineOf(word: ShellWord, program: string): Inner {
+  return word.literal === null ? { type: "hidden", what: `${program} runs text that only exists at run time` } : { type: "line", line: word };
+}
+
+/** `[ -v 'a[$(id)]' ]` and its like run the substitution although the shell was given plain text. */
+function unwrapSubscripts(program: string, args: readonly ShellWord[]): Unwrapped | null {
+  if (program === "printf" && args[0]?.literal !== "-v") return null;
+  return args.some((word) => word.literal !== null && /\[[^\]]*(?:\$\(|`|\$\{)/.test(word.literal)) ? hidden(`${program} evaluates a subscript that holds a command`) : null;
+}
+
+function unwrapForm(program: string, args: readonly ShellWord[]): Unwrapped | null {
+  const form = wrapperForms.get(program)!;
+  if (program === "command" && args.some((word) => /^-\w*[vV]/.test(word.literal ?? ""))) return null;
+  const read = readOptions(args, form.options);
+  if (read === null) return hidden(`${program} with options that aren't known`);
+  const lines = read.options.filter((option) => form.lines?.includes(option.name) === true);
+  const inner: Inner[] = lines.map((option) => (option.value === null ? { type: "hidden", what: program } : lineOf(option.value, program)));
+  const losesPlace = read.options.some((option) => ["C", "chdir", "D", "chroot"].includes(option.name));
+  const words = read.operands.slice(form.operands ?? 0);
+  const assignments: ShellAssignment[] = [];
+  while (form.takesAssignments === true && words[0] !== undefined && /^["']?[A-Za-z_]\w*=/.test(words[0].text)) {
+    const word = words.shift()!;
+    const name = word.text.replace(/^["']/, "").split("=", 1)[0]!;
+    assignments.push({ name, value: cutWord(word, name.length + 1) });
+  }
+  if (words.length > 0) inner.push(asWords(words, assignments));
+  else if (assignments.length === 0 && inner.length === 0) return null;
+  const isOpaque = read.options.some((option) => form.opaque?.includes(option.name) === true);
+  return { inner, isTransparent: form.isTransparent && !isOpaque && words.length > 0, losesPlace };
+}
+
+function unwrapShell(program: string, args: readonly ShellWord[], input: Input): Unwrapped {
+  for (let i = 0; i < args.length; i++) {
+    const text = args[i]!.literal;
+    if (text === null) return hidden(`${program} runs what only exists at run time`);
+    if (text === "--version" || text === "--help") return { ...nothing };
+    if (/^-[a-zA-Z]*c[a-zA-Z]*$/.test(text)) {
+      const line = args.slice(i + 1).find((word) => word.literal === null || !/^[-+][a-zA-Z]+$/.test(word.literal));
+      if (line === undefined) return hidden(`${program} -c without text`);
+      // A login or interactive shell reads start-up files first.
+      return { inner: [lineOf(line, program)], isTransparent: /^-[euxc]+$/.test(text) && i === 0, losesPlace: false };
+    }
+    if (text === "-o" || text === "+o" || text === "-O" || text === "+O") i++;
+    else if (text === "--rcfile" || text === "--init-file") return hidden(`${program} with another start-up file`);
+    else if (text === "-s" || text === "-") break;
+    else if (/^-[a-zA-Z]*n[a-zA-Z]*$/.test(text)) return nothing;
+    else if (!/^[-+]/.test(text)) return nothing;
+  }
+  if (input.hereText !== null) return { inner: [{ type: "line", line: literalWord(input.hereText) }], isTransparent: false, losesPlace: false };
+  if (input.isPiped || input.hasUnknownHere) return hidden(`${program} runs what another command prints`);
+  return nothing;
+}
+
+function unwrapEval(args: readonly ShellWord[]): Unwrapped {
+  const words = args[0]?.literal === "--" ? args.slice(1) : args;
+  if (words.length === 0) return nothing;
+  if (words.some((word) => word.literal === null)) return hidden("eval of text that only exists at run time");
+  return { inner: [{ type: "line", line: literalWord(words.map((word) => word.literal).join(" ")) }], isTransparent: true, losesPlace: false };
+}
+
+/** A script file of the workspace is an ordinary program; anything else that is sourced can't be read beforehand. */
+function unwrapSource(args: readonly ShellWord[], input: Input): Unwrapped | null {
+  const file = args.find((word) => word.literal !== "--");
+  if (file === undefined) return null;
+  if (file.literal === null && file.pattern === null && !/^["']?\$\{?\w+\}?["']?\//.test(file.text)) {
+    return hidden("source of what only exists at run time");
+  }
+  return file.literal === "/dev/stdin" && input.hereText === null ? hidden("source of its input") : null;
+}
+
+function unwrapTrap(args: readonly ShellWord[]): Unwrapped | null {
+  const words = roughOperands(args);
+  if (words.length < 2 || words[0]!.literal === "" || words[0]!.literal === "-") return null;
+  return { inner: [lineOf(words[0]!, "trap")], isTransparent: false, losesPlace: false };
+}
+
+const xargsOptions = {
+  flags: "0rtpxo",
+  valued: "adEILnPs",
+  long: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "arg-file=", "delimiter=", "replace=?", "max-args=", "max-procs=", "max-lines=?", "max-chars=", "open-tty", "process-slot-var="],
+  stopsAtOperand: true,
+};
+
+/** What xargs appends or replaces isn't known beforehand, so neither are the words of what it runs. */
+function unwrapXargs(args: readonly ShellWord[]): Unwrapped | null {
+  const read = readOptions(args, xargsOptions);
+  if (read === null) return hidden("xargs with options that aren't known");
+  if (read.operands.length === 0) return null;
+  const replace = read.options.find((option) => option.name === "I" || option.name === "replace");
+  const mark = replace === undefined ? null : (replace.value?.literal ?? "{}");
+  return { inner: [asWords(withUnknown(read.operands, mark))], isTransparent: false, losesPlace: false };
+}
+
+function withUnknown(words: readonly ShellWord[], mark: string | null): ShellWord[] {
+  if (mark === null) return [...words, unknownWord];
+  return words.map((word) => (word.text.includes(mark) ? { ...unknownWord, text: word.text } : word));
+}
+
+function unwrapFind(args: readonly ShellWord[]): Unwrapped | null {
+  const inner: Inner[] = [];
+  let losesPlace = false;
+  for (let i = 0; i < args.length; i++) {
+    const text = args[i]!.literal;
+    if (text === null || !/^-(?:exec|execdir|ok|okdir)$/.test(text)) continue;
+    losesPlace ||= text.endsWith("dir");
+    const rest = args.slice(i + 1);
+    const end = rest.findIndex((word, at) => word.literal === ";" || (word.literal === "+" && rest[at - 1]?.literal === "{}"));
+    const words = rest.slice(0, end < 0 ? rest.length : end);
+    inner.push(asWords(withUnknown(words, "{}")));
+    i += words.length;
+  }
+  return inner.length === 0 ? null : { inner, isTransparent: false, losesPlace };
+}
+
+function unwrapFd(args: readonly ShellWord[]): Unwrapped | null {
+  const at = args.findIndex((word) => word.literal !== null && /^(?:-[xX]|--exec|--exec-batch)$/.test(word.literal));
+  if (at < 0) return args.some((word) => /^--exec(?:-batch)?=|^-\w*[xX]/.test(word.literal ?? "")) ? hidden("fd with a command") : null;
+  return { inner: [asWords([...withUnknown(args.slice(at + 1), "{"), unknownWord])], isTransparent: false, losesPlace: false };
+}
+
+function unwrapGit(args: readonly ShellWord[]): Unwrapped | null {
+  const texts = args.map((word) => word.literal ?? "");
+  const at = texts.findIndex((text, i) => text === "run" && texts[i - 1] === "bisect");
+  if (at >= 0) return { inner: [asWords(args.slice(at + 1))], isTransparent: false, losesPlace: false };
+  const each = texts.findIndex((text, i) => text === "foreach" && texts[i - 1] === "submodule");
+  if (each >= 0) {
+    const words = roughOperands(args.slice(each + 1));
+    return words.length === 1
+      ? { inner: [lineOf(words[0]!, "git submodule foreach")], isTransparent: false, losesPlace: true }
+      : { inner: [asWords(words)], isTransparent: false, losesPlace: true };
+  }
+  if (!texts.includes("rebase")) return null;
+  const lines: Inner[] = [];
+  texts.forEach((text, i) => {
+    const next = args[i + 1];
+    if ((text === "-x" || text === "--exec") && next !== undefined) lines.push(lineOf(next, "git rebase"));
+    else if (text.startsWith("--exec=")) lines.push(lineOf(cutWord(args[i]!, 7), "git rebase"));
+  });
+  return lines.length === 0 ? null : { inner: lines, isTransparent: false, losesPlace: false };
+}
+
+function unwrapWatch(args: readonly ShellWord[]): Unwrapped | null {
+  const read = readOptions(args, { flags: "bcdegtpwxC", valued: "nq", long: ["interval=", "exec", "color", "no-title", "differences=?"], stopsAtOperand: true });
+  if (read === null) return hidden("watch with options that aren't known");
+  if (read.operands.length === 0) return null;
+  if (read.options.some((option) => option.name === "x" || option.name === "exec")) {
+    return { inner: [asWords(read.operands)], isTransparent: false, losesPlace: false };
+  }
+  if (read.operands.some((word) => word.literal === null)) return hidden("watch of text that only exists at run time");
+  return { inner: [{ type: "line", line: literalWord(read.operands.map((word) => word.literal).join(" ")) }], isTransparent: false, losesPlace: false };
+}

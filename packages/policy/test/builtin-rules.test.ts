@@ -1,0 +1,20 @@
+import { describe, expect, test } from "vitest";
+import { builtinRules } from "../src/index.ts";
+import { ruleIds } from "./matching.ts";
+
+describe("every built-in rule", () => {
+  for (const rule of builtinRules) {
+    test(`${rule.id} matches its examples and none of its counterexamples`, async () => {
+      const missed: unknown[] = [];
+      for (const example of rule.examples) if (!(await ruleIds(example)).includes(rule.id)) missed.push(example);
+      const wrong: unknown[] = [];
+      for (const example of rule.counterexamples) if ((await ruleIds(example)).includes(rule.id)) wrong.push(example);
+      expect({ missed, wrong }).toEqual({ missed: [], wrong: [] });
+    });
+  }
+
+  test("has an id of its own", () => {
+    const ids = builtinRules.map((rule) => rule.id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
