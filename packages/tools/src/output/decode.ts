@@ -30,8 +30,8 @@ export function characterStart(bytes: Uint8Array, at: number): number {
   return start;
 }
 
-/** A byte that is no part of UTF-8, on its way through the terminal filter: from a private plane, which it leaves again. */
-const invalidBase = 0x10ff00;
+/** A byte that is no part of UTF-8 goes through the terminal filter as a lone surrogate, which valid UTF-8 never gives. */
+const invalidBase = 0xdc00;
 
 function utf8Decoder(): OutputDecoder {
   let pending: Uint8Array = new Uint8Array(0);
@@ -48,7 +48,7 @@ function utf8Decoder(): OutputDecoder {
         continue;
       }
       if (length === -1 && !isLast) break;
-      pieces.push(strict.decode(all.subarray(from, at)), String.fromCodePoint(invalidBase + all[at]!));
+      pieces.push(strict.decode(all.subarray(from, at)), String.fromCharCode(invalidBase + all[at]!));
       at += 1;
       from = at;
     }
@@ -87,7 +87,7 @@ const maxSequence = 4096;
 // Terminal sequences of ECMA-48: CSI, strings (OSC, DCS, SOS, PM, APC) up to BEL or ST, and two- or three-character ones.
 const sequences = /^\x1b(?:\[[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]|[\]PX^_][^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\)|[\x20-\x2f]+[\x30-\x7e]|[\x30-\x4f\x51-\x57\x59\x5a\x5c\x60-\x7e])/;
 const unfinished = /^\x1b(?:\[[\x30-\x3f]*[\x20-\x2f]*|[\]PX^_][^\x07\x1b\x18\x1a]*\x1b?|[\x20-\x2f]*)$/;
-const special = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u{10ff00}-\u{10ffff}]/u;
+const special = /[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udcff]/u;
 
 function terminalFilter(): { push(text: string): string; end(): string } {
   let held = "";
@@ -117,7 +117,7 @@ function replacement(text: string): readonly [string, number] {
   if (text.startsWith("\r")) return ["\n", text[1] === "\n" ? 2 : 1];
   const sequence = text.startsWith("\x1b") ? sequences.exec(text) : null;
   if (sequence !== null && sequence[0].length <= maxSequence) return ["", sequence[0].length];
-  const code = text.codePointAt(0)!;
+  const code = text.charCodeAt(0);
   const byte = code >= invalidBase ? code - invalidBase : code;
-  return [`\\x${byte.toString(16).padStart(2, "0")}`, code > 0xffff ? 2 : 1];
+  return [`\\x${byte.toString(16).padStart(2, "0")}`, 1];
 }

@@ -1,0 +1,19 @@
+import type { Tool } from "@holdfast/runtime/ports/tool-host";
+import { applyPatch } from "./apply-patch.ts";
+import type { ToolPorts } from "./define.ts";
+import { editFile } from "./edit-file.ts";
+import { giveUp } from "./give-up.ts";
+import { readFile } from "./read-file.ts";
+import { readOutput } from "./read-output.ts";
+import { runCommand } from "./run-command.ts";
+import { search } from "./search.ts";
+import { writeFile } from "./write-file.ts";
+
+export type { ToolPorts } from "./define.ts";
+export { createToolHost } from "./tool-host.ts";
+
+/** The built-in tools, in the order the request shows them. Without processes there are none that run commands. */
+export function createTools(ports: ToolPorts): Tool[] {
+  const commands = ports.processes === null ? [] : [runCommand(ports, ports.processes), readOutput(ports.processes)];
+  return [readFile(ports), editFile(ports), writeFile(ports), applyPatch(ports), search(ports), ...commands, giveUp];
+}

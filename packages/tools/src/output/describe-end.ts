@@ -1,0 +1,19 @@
+import type { CommandEnd } from "@holdfast/runtime/ports/processes";
+
+/** How a command ended, as the first line of its result. Without its duration: equal results must read equal. */
+export function describeEnd(end: CommandEnd): string {
+  switch (end.type) {
+    case "exited":
+      return `exit code ${end.exitCode}`;
+    case "signalled":
+      return `killed by ${end.signal}`;
+    case "timed_out":
+      return `timed out after ${end.afterMs / 1000} s and was ended`;
+    case "output_capped":
+      return `reached the output limit of ${end.bytes} bytes and was ended`;
+    case "ended":
+      return "stopped before it finished";
+    case "lost":
+      return "its process is gone and left no exit record: how far it came is not known";
+  }
+}

@@ -1,0 +1,57 @@
+import { decodeOutput } from "./decode.ts";
+import { endOfLine, startOfLine, windowBytes, type ReadOutput } from "./window.ts";
+
+const maxMatches = 50;
+const maxLine = 300;
+const chunkBytes = 1024 * 1024;
+
+/** A part of an output from byte `offset`, or its end where that is null, under a line that says which part it is. */
+export async function outputPart(read: ReadOutput, offset: number | null): Promise<string> {
+  const from = offset ?? Math.max(0, (await read(0, 0)).size - windowBytes);
+  const { bytes, size } = await read(from, windowBytes);
+  if (size === 0) return "no output";
+  if (bytes.length === 0) return `[the output has ${size} bytes]`;
+  const start = offset === null && from > 0 ? startOfLine(bytes) : 0;
+  const end = from + bytes.length < size ? endOfLine(bytes) : bytes.length;
+  const text = decodeOutput(bytes.subarray(start, end)).slice(0, windowBytes * 2);
+  const isWhole = from + start === 0 && from + end === size;
+  return isWhole ? text : `[bytes ${from + start} to ${from + end} of ${size}]\n${text}`;
+}
+
+/** Lines that hold `wanted`, each with the byte it starts at. Lines are cut; a match across two of them is none. */
+export async function searchOutput(read: ReadOutput, wanted: string, offset: number): Promise<string> {
+  const found: string[] = [];
+  let held: Uint8Array = new Uint8Array(0);
+  let at = offset;
+  for (;;) {
+    const { bytes, size } = await read(at + held.length, chunkBytes);
+    const all = new Uint8Array(held.length + bytes.length);
+    all.set(held);
+    all.set(bytes, held.length);
+    const isLast = bytes.length === 0 || at + all.length >= size;
+    // A line longer than a chunk is searched in pieces.
+    const newline = all.lastIndexOf(0x0a) + 1;
+    const end = isLast || (newline === 0 && all.length > chunkBytes) ? all.length : newline;
+    for (let start = 0; start < end; ) {
+      const next = all.indexOf(0x0a, start);
+      const stop = next === -1 || next >= end ? end : next;
+      const line = decodeOutput(all.subarray(start, stop));
+      const place = line.indexOf(wanted);
+      if (place !== -1 && found.length === maxMatches) {
+        return `${found.join("\n")}\n[more matches; go on with offset ${at + start}]`;
+      }
+      if (place !== -1) found.push(`${at + start}: ${around(line, place)}`);
+      start = stop + 1;
+    }
+    at += end;
+    held = all.slice(end);
+    if (isLast) break;
+  }
+  return found.length === 0 ? "No line contains it." : found.join("\n");
+}
+
+function around(line: string, place: number): string {
+  if (line.length <= maxLine) return line;
+  const from = Math.max(0, place - maxLine / 2);
+  return `${from > 0 ? "…" : ""}${line.slice(from, from + maxLine)}…`;
+}

@@ -1,0 +1,66 @@
+import type { CallOutcome } from "@holdfast/protocol/call";
+import type { CommandRecord, Processes } from "@holdfast/runtime/ports/processes";
+import { z } from "zod";
+import { defineTool, failed, refuse } from "./define.ts";
+import { flag, whole } from "./input.ts";
+import { describeEnd } from "./output/describe-end.ts";
+import { waitFor } from "./output/follow.ts";
+import { parseHandle } from "./output/handle.ts";
+import { outputPart, searchOutput } from "./output/read.ts";
+
+const maxWaitS = 600;
+
+const input = z.strictObject({
+  handle: z.string(),
+  offset: whole(0).optional().describe("first byte; default: the end"),
+  search: z.string().min(1).optional().describe("literal; shows lines with it"),
+  wait_s: whole(0, maxWaitS).optional().describe("wait for its end first"),
+  stop: flag().optional().describe("end the command"),
+});
+
+export function readOutput(processes: Processes) {
+  return defineTool({
+    name: "read_output",
+    description: "Read, search, wait for or stop a command that run_command gave a handle for.",
+    input,
+    async plan({ handle, stop }) {
+      if (parseHandle(handle) === null) return refuse(`${handle} is not a handle. Use the one that the result of run_command names.`);
+      const resource = [`output:${handle}`];
+      return { summary: `${stop === true ? "Stop" : "Read the output of"} ${handle}`, reads: resource, writes: stop === true ? resource : [] };
+    },
+    async run({ handle, offset, search, wait_s, stop }, _, context, signal) {
+      const { callId, attempt } = parseHandle(handle)!;
+      const key = [context.session, callId, attempt] as const;
+      const before = await processes.record(...key);
+      if (before.type === "none" || before.type === "revoked") return failed(`No command of this session has the handle ${handle}.`);
+      const running = await processes.attach(...key);
+      if (before.type === "running" && stop === true) await running.stop();
+      else if (before.type === "running" && wait_s !== undefined) await waitFor(running, wait_s * 1000, signal);
+      // Asked before reading: what is shown of a command that is said to have ended is then its whole output.
+      const record = await processes.record(...key);
+      const read = (from: number, length: number) => processes.read(running.ref, from, length);
+      const text = search === undefined ? await outputPart(read, offset ?? null) : await searchOutput(read, search, offset ?? 0);
+      const hasEnded = record.type === "ended";
+      return {
+        status: signal.aborted && !hasEnded ? "interrupted" : "completed",
+        text: `${statusLine(record)}\n${text}`,
+        trust: "tool",
+        output: handle,
+        ...exitOf(record),
+        ...(hasEnded && context.task(handle) !== null ? { endedTask: handle } : {}),
+      };
+    },
+  });
+}
+
+function statusLine(record: CommandRecord): string {
+  return record.type === "ended" ? describeEnd(record.end) : "still running";
+}
+
+function exitOf(record: CommandRecord): Pick<CallOutcome, "exitCode" | "signal"> {
+  if (record.type !== "ended") return {};
+  return {
+    exitCode: record.end.type === "exited" ? record.end.exitCode : null,
+    signal: record.end.type === "signalled" ? record.end.signal : null,
+  };
+}

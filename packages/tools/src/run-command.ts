@@ -1,0 +1,205 @@
+import type { CallOutcome } from "@holdfast/protocol/call";
+import { isHoldfastError } from "@holdfast/protocol/error";
+import type { CommandEnd, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
+import type { CallContext, CallIntent, CallRefusal, ProbeFinding } from "@holdfast/runtime/ports/tool-host";
+import { z } from "zod";
+import { defineTool, failed, refuse, type ToolPorts } from "./define.ts";
+import { decoded, whole } from "./input.ts";
+import { describeEnd } from "./output/describe-end.ts";
+import { streamOutput, waitFor } from "./output/follow.ts";
+import { handleOf } from "./output/handle.ts";
+import { outputWindow } from "./output/window.ts";
+import { isRefusal, placeOf, type Place } from "./place.ts";
+
+const defaultTimeoutS = 600;
+const maxTimeoutS = 24 * 60 * 60;
+const defaultYieldS = 30;
+const maxYieldS = 600;
+const outputCap = 256 * 1024 * 1024;
+
+/** Nothing may wait for a key or a password that nobody will type. */
+const env = { PAGER: "cat", GIT_PAGER: "cat", MANPAGER: "cat", SYSTEMD_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", GCM_INTERACTIVE: "never", GIT_EDITOR: "true", TERM: "dumb" };
+
+const input = z.strictObject({
+  command: z.string().trim().min(1).describe("for bash"),
+  cwd: z.string().optional(),
+  timeout_s: whole(1, maxTimeoutS).optional().describe(`default ${defaultTimeoutS}`),
+  yield_s: whole(0, maxYieldS).optional().describe(`return after this while it runs on; default ${defaultYieldS}`),
+  expect: decoded(z.strictObject({ exit_code: whole(0, 255).optional(), output_contains: z.string().optional() }))
+    .optional()
+    .describe("what you will see if it works"),
+});
+type Input = z.infer<typeof input>;
+
+/** Kept with the intent: the folder that was gone, where the command runs in the root instead. */
+const prepared = z.object({ goneCwd: z.string().nullable() });
+
+export function runCommand(ports: ToolPorts, processes: Processes) {
+  return defineTool({
+    name: "run_command",
+    description: "Run a shell command without a terminal or input. If it outlasts yield_s it goes on, and read_output follows it.",
+    input,
+    async plan({ command, cwd, expect }, context) {
+      const where = await whereToRun(ports, cwd, context);
+      if (isRefusal(where)) return where;
+      return {
+        summary: command,
+        workspace: "exclusive",
+        replay: "probe",
+        changesWorkspace: true,
+        command,
+        cwd: where.place.real,
+        ...(expect && { expect: expectationOf(expect) }),
+      };
+    },
+    async prepare({ cwd }, plan, context) {
+      const where = await whereToRun(ports, cwd, context);
+      if (isRefusal(where)) return where;
+      if (where.place.real !== plan.cwd) return refuse(`${where.place.shown} now leads elsewhere than when the call was decided. Propose it again.`);
+      return { prepared: { goneCwd: where.goneCwd }, blobs: [] };
+    },
+    async run(wanted, intent, context, signal) {
+      if (signal.aborted) return { ...failed("Interrupted before the command was started."), status: "interrupted" };
+      let running: RunningCommand;
+      try {
+        running = await processes.start({
+          session: context.session,
+          id: intent.callId,
+          attempt: intent.attempt,
+          command: wanted.command,
+          cwd: intent.plan.cwd ?? context.cwd,
+          timeoutMs: (wanted.timeout_s ?? defaultTimeoutS) * 1000,
+          outputCap,
+          confinement: { ...context.confinement, scope: intent.scope },
+          env,
+        });
+      } catch (error) {
+        if (!isHoldfastError(error) || error.code === "claim_lost") throw error;
+        return failed([`The command was not started: ${error.message} (${error.code})`, error.hint].filter((text) => text !== undefined).join("\n"));
+      }
+      return follow(processes, running, wanted, intent, context, signal);
+    },
+    async probe(wanted, intent, context) {
+      return probeCommand(processes, wanted, intent, context);
+    },
+    async attach(wanted, intent, context, signal) {
+      const running = await processes.attach(context.session, intent.callId, intent.attempt);
+      return follow(processes, running, wanted, intent, context, signal);
+    },
+  });
+}
+
+/** A folder that the model names must be there: elsewhere the command could do harm. The session's own may have been deleted. */
+async function whereToRun(ports: ToolPorts, cwd: string | undefined, context: CallContext): Promise<{ place: Place; goneCwd: string | null } | CallRefusal> {
+  const place = await placeOf(ports.files, context.cwd, cwd ?? ".");
+  if (isRefusal(place) || place.identity.kind === "directory") return isRefusal(place) ? place : { place, goneCwd: null };
+  if (cwd !== undefined) return refuse(`cwd: ${place.shown} is not a folder. Nothing was run.`);
+  const root = ports.files.roots[0]?.path;
+  const fallback = root === undefined ? null : await placeOf(ports.files, root, root);
+  if (fallback === null || isRefusal(fallback) || fallback.identity.kind !== "directory") {
+    return refuse(`The working folder ${context.cwd} no longer exists. Give a cwd that does.`);
+  }
+  return { place: fallback, goneCwd: context.cwd };
+}
+
+function expectationOf(expect: NonNullable<Input["expect"]>) {
+  return {
+    ...(expect.exit_code !== undefined && { exitCode: expect.exit_code }),
+    ...(expect.output_contains !== undefined && { outputContains: expect.output_contains }),
+  };
+}
+
+async function follow(
+  processes: Processes,
+  running: RunningCommand,
+  wanted: Input,
+  intent: CallIntent,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<CallOutcome> {
+  const waiting = waitFor(running, (wanted.yield_s ?? defaultYieldS) * 1000, signal).then(async (followed) => {
+    if (followed.type !== "aborted") return followed;
+    await running.stop();
+    return { type: "ended", ...(await running.ended) } as const;
+  });
+  const [followed] = await Promise.all([waiting, streamOutput(processes, running.ref, context.emit, waiting)]);
+  return outcomeOf(processes, running.ref, followed.type === "ended" ? followed : null, wanted, intent);
+}
+
+/** `ended` null: it goes on running, and the outcome carries its task. */
+async function outcomeOf(
+  processes: Processes,
+  ref: string,
+  ended: { readonly end: CommandEnd; readonly durationMs: number } | null,
+  wanted: Input,
+  intent: CallIntent,
+): Promise<CallOutcome> {
+  const handle = handleOf(intent.callId, intent.attempt);
+  const window = await outputWindow((offset, length) => processes.read(ref, offset, length), `read_output ${handle}`);
+  const { goneCwd } = prepared.parse(intent.prepared);
+  const lines = [
+    ended === null ? `still running after ${wanted.yield_s ?? defaultYieldS} s; follow or stop it with read_output ${handle}` : describeEnd(ended.end),
+    ...(goneCwd === null ? [] : [`The working folder ${goneCwd} no longer exists; this ran in ${intent.plan.cwd}.`]),
+    window.size > 0 ? window.text : ended === null ? "no output yet" : "no output",
+  ];
+  const outcome: CallOutcome = {
+    status: ended === null ? "completed" : statusOf(ended.end, wanted.expect?.exit_code ?? 0),
+    text: lines.join("\n"),
+    trust: "tool",
+    ...(ended !== null && window.isWhole ? {} : { output: handle }),
+  };
+  if (ended === null) return { ...outcome, task: { id: handle, callId: intent.callId, kind: "command", title: titleOf(wanted.command), ref } };
+  return {
+    ...outcome,
+    exitCode: ended.end.type === "exited" ? ended.end.exitCode : null,
+    signal: ended.end.type === "signalled" ? ended.end.signal : null,
+    timedOut: ended.end.type === "timed_out",
+    durationMs: ended.durationMs,
+  };
+}
+
+function statusOf(end: CommandEnd, expected: number): CallOutcome["status"] {
+  switch (end.type) {
+    case "exited":
+      return end.exitCode === expected ? "completed" : "failed";
+    case "signalled":
+    case "timed_out":
+    case "output_capped":
+      return "failed";
+    case "ended":
+      return "interrupted";
+    case "lost":
+      return "in_doubt";
+  }
+}
+
+function titleOf(command: string): string {
+  const line = command.split("\n", 1)[0]!;
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
+
+/** KERNEL.md, "What an effect can end as": only its own records tell what became of a command. */
+async function probeCommand(processes: Processes, wanted: Input, intent: CallIntent, context: CallContext): Promise<ProbeFinding> {
+  const key = [context.session, intent.callId, intent.attempt] as const;
+  const before = await processes.record(...key);
+  // After a restart of the machine nothing is left that could start it, and a record may have been lost with the power.
+  // It is not revoked then: a second look must find the same.
+  if (before.type === "none" && !before.sameBoot) {
+    return { type: "unknown", look: `${wanted.command}: the machine has restarted since, and there is no record of a start` };
+  }
+  const { taken } = await processes.revoke(...key);
+  if (!taken.includes(intent.attempt)) return { type: "not_happened" };
+  const record = await processes.record(...key);
+  switch (record.type) {
+    case "running":
+      return { type: "running" };
+    case "ended": {
+      if (record.end.type === "lost") return { type: "unknown", look: `${wanted.command}: it was started, and its process is gone without an exit record` };
+      const { ref } = await processes.attach(...key);
+      return { type: "happened", outcome: await outcomeOf(processes, ref, record, wanted, intent) };
+    }
+    case "none":
+    case "revoked":
+      return { type: "unknown", look: `${wanted.command}: its start record can't be read` };
+  }
+}
