@@ -8,7 +8,7 @@ export function belongsTo(lockName: string, session: string): boolean {
   return lockName.split(/[:/]/).includes(session);
 }
 
-/** The label is for people and doesn't count. */
+/** The label counts: two sessions driven by one program are two owners. */
 export function isSameOwner(a: Owner, b: Owner): boolean {
-  return a.pid === b.pid && a.startTime === b.startTime && a.bootId === b.bootId;
+  return a.pid === b.pid && a.startTime === b.startTime && a.bootId === b.bootId && a.label === b.label;
 }

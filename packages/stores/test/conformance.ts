@@ -270,10 +270,12 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
         expect(await log.holder("workspace")).toBeNull();
         expect(await log.lock("workspace", first, nobodyLives)).toEqual({ held: true });
         expect(await log.lock("workspace", second, everyoneLives)).toEqual({ held: false, holder: first });
-        expect(await log.lock("workspace", { ...first, label: "renamed" }, everyoneLives)).toEqual({ held: true });
+        expect(await log.lock("workspace", { ...first, label: "another session" }, everyoneLives)).toEqual({ held: false, holder: first });
+        expect(await log.lock("workspace", first, everyoneLives)).toEqual({ held: true });
         expect(await log.lock("another", second, everyoneLives)).toEqual({ held: true });
         await log.unlock("workspace", second);
-        expect(await log.holder("workspace")).toEqual({ ...first, label: "renamed" });
+        await log.unlock("workspace", { ...first, label: "another session" });
+        expect(await log.holder("workspace")).toEqual(first);
         await log.unlock("workspace", first);
         expect(await log.holder("workspace")).toBeNull();
         expect(await log.lock("workspace", second, everyoneLives)).toEqual({ held: true });

@@ -93,6 +93,8 @@ async function run(driver: Driver): Promise<DriveEnd> {
         ended = { standing: outcome, exitStatus: exitStatus(outcome, isWeak), report, error, approvals: [] };
       }
       const plan = decide(driver, ports.clock.now());
+      // A command that outlived its driver and is no longer wanted is followed just to be ended.
+      for (const effect of outliving(driver)) if (!running.has(effect.key)) start(effect);
       reconcile(plan, running, start);
       if (settled.length > 0) continue;
       if (running.size === 0) {
@@ -162,7 +164,7 @@ async function close(driver: Driver, running: ReadonlyMap<string, Running>, stee
     const events = advance(driver, {
       now: driver.ports.clock.now(),
       newId: newId(driver),
-      isRunning: (prefix) => [...running.keys()].some((key) => key.startsWith(`${prefix}:`)),
+      isRunning: (prefix) => [...running.keys(), ...outliving(driver).map(({ key }) => key)].some((key) => key.startsWith(`${prefix}:`)),
       steering: waiting.map(({ message }) => message),
     });
     const took = events.filter((event) => event.type === "input.taken").map((event) => event.payload.message.id);
@@ -176,6 +178,11 @@ async function close(driver: Driver, running: ReadonlyMap<string, Running>, stee
     stage(driver, intents);
     if (events.length === 0 && intents.length === 0) return;
   }
+}
+
+function outliving({ head: { turn }, attachable }: Driver): Effect[] {
+  if (turn === null || !(turn.isInterrupted || turn.stopping !== null)) return [];
+  return turn.open.flatMap(({ id, attempt }): Effect[] => (attachable.has(id) ? [{ type: "call", key: `call:${id}:${attempt}`, callId: id, attempt }] : []));
 }
 
 function reconcile(plan: Plan, running: ReadonlyMap<string, Running>, start: (effect: Effect) => void): void {

@@ -32,10 +32,13 @@ export function advance(state: State, input: AdvanceInput): SessionEvent[] {
   return nextStep(state, turn, settings.limits, input);
 }
 
-/** Ends what never began; what is in flight is aborted by the driver and settles by itself. */
+/**
+ * Ends what never began; what is in flight is aborted by the driver and settles by itself. An intent that nobody carries out
+ * is one whose earlier attempts were proven not to have happened.
+ */
 function unwind(turn: Turn, input: AdvanceInput): SessionEvent[] {
   const reason = turn.isInterrupted ? "The turn was interrupted before this call ran. Nothing was done." : "The turn ended before this call ran. Nothing was done.";
-  const idle = turn.open.filter((call) => call.state !== "intended");
+  const idle = turn.open.filter((call) => call.state !== "intended" || !input.isRunning(`call:${call.id}`));
   const events: SessionEvent[] = idle.map((call) => settledWithout(call.id, "interrupted", reason, input.newId));
   if (turn.sampling !== null && !input.isRunning(`sample:${turn.sampling.id}`)) {
     events.push({ type: "sampling.abandoned", payload: { samplingId: turn.sampling.id, retracted: "", usage: null } });

@@ -5,7 +5,7 @@ export interface Owner {
   readonly pid: number;
   readonly startTime: string;
   readonly bootId: string;
-  /** What a person reads: the program and where it runs. */
+  /** What a person reads: the program, or the session and what it does. Two sessions of one process are two owners by it. */
   readonly label: string;
 }
 

@@ -9,17 +9,18 @@ export function claimsIn(db: DatabaseSync, transactions: Transactions, sessions:
   const insertClaim = db.prepare("INSERT INTO claims (session, call_id, attempt, taken_by) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
   const findHolder = db.prepare("SELECT pid, start_time AS startTime, boot_id AS bootId, label FROM locks WHERE name = ?");
   const putLock = db.prepare("INSERT OR REPLACE INTO locks (name, pid, start_time, boot_id, label) VALUES (?, ?, ?, ?, ?)");
-  const deleteLock = db.prepare("DELETE FROM locks WHERE name = ? AND pid = ? AND start_time = ? AND boot_id = ?");
+  const deleteLock = db.prepare("DELETE FROM locks WHERE name = ? AND pid = ? AND start_time = ? AND boot_id = ? AND label = ?");
 
   const holderOf = (name: string): Owner | null => (findHolder.get(name) as unknown as Owner | undefined) ?? null;
 
+  // A lock is void after a power loss, since its owner is: taking and giving back needn't reach the disk.
   return {
     claim(session: string, callId: string, attempt: number, by: string): boolean {
       return transactions.write(() => insertClaim.run(sessions.requireId(session), callId, attempt, by).changes === 1);
     },
     /** The look at the holder and the taking are one write transaction: of two processes that find it dead, one gets it. */
     lock(name: string, owner: Owner, isAlive: (owner: Owner) => boolean): Awaited<ReturnType<Log["lock"]>> {
-      return transactions.write(() => {
+      return transactions.writeUnsynced(() => {
         const holder = holderOf(name);
         if (holder !== null && !isSameOwner(holder, owner) && isAlive(holder)) return { held: false, holder };
         putLock.run(name, owner.pid, owner.startTime, owner.bootId, owner.label);
@@ -27,7 +28,7 @@ export function claimsIn(db: DatabaseSync, transactions: Transactions, sessions:
       });
     },
     unlock(name: string, owner: Owner): void {
-      transactions.write(() => deleteLock.run(name, owner.pid, owner.startTime, owner.bootId));
+      transactions.writeUnsynced(() => deleteLock.run(name, owner.pid, owner.startTime, owner.bootId, owner.label));
     },
     holder(name: string): Owner | null {
       return transactions.read(() => holderOf(name));

@@ -4,6 +4,8 @@ import { storeFailure } from "./failure.ts";
 export interface Transactions {
   /** Takes the write lock first, so that nothing it reads can change before it writes. */
   write<T>(body: () => T): T;
+  /** The same without waiting for the disk: survives the end of the process, not a power loss. */
+  writeUnsynced<T>(body: () => T): T;
   /** All reads of `body` see the same moment. */
   read<T>(body: () => T): T;
 }
@@ -16,6 +18,7 @@ export function transactionsOn(db: DatabaseSync, path: string): Transactions {
   const beginWrite = db.prepare("BEGIN IMMEDIATE");
   const beginRead = db.prepare("BEGIN");
   const commit = db.prepare("COMMIT");
+  const level = Number(db.prepare("PRAGMA synchronous").get()?.["synchronous"]);
 
   const run = <T>(begin: { run(): unknown }, body: () => T): T => {
     try {
@@ -30,6 +33,14 @@ export function transactionsOn(db: DatabaseSync, path: string): Transactions {
   };
   return {
     write: (body) => run(beginWrite, body),
+    writeUnsynced: (body) => {
+      db.exec("PRAGMA synchronous = normal");
+      try {
+        return run(beginWrite, body);
+      } finally {
+        db.exec(`PRAGMA synchronous = ${level}`);
+      }
+    },
     read: (body) => run(beginRead, body),
   };
 }
