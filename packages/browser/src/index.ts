@@ -1,0 +1,1 @@
+export { createMemoryFiles, type MemoryFiles, type MemoryFilesOptions } from "./memory-files.ts";
