@@ -30,7 +30,9 @@ export function createAnswerStream(width: () => number): {
       item.finished = end + 1;
       item.shown = 0;
     }
-    const growing = paragraph(item.raw.slice(item.finished)).slice(0, -1);
+    // A word that still grows may yet turn out to be part of an escape sequence or of a joined character.
+    const whole = item.raw.slice(item.finished, item.raw.lastIndexOf(" ") + 1);
+    const growing = paragraph(whole).slice(0, -1);
     lines.push(...growing.slice(item.shown));
     item.shown = Math.max(item.shown, growing.length);
     return lines;

@@ -157,6 +157,7 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: st
     while (!ended.signal.aborted) {
       changed = new AbortController();
       const [approval] = state.asked;
+      if (approval === undefined) screen.restore();
       const line = await screen.next(approval === undefined ? steerPrompt : askPrompt, AbortSignal.any([ended.signal, changed.signal]));
       if (line === undefined) continue;
       if (line === null) {

@@ -13,6 +13,8 @@ export interface Screen {
   next(prompt: string, signal?: AbortSignal): Promise<string | null | undefined>;
   /** Sets aside what is half typed, so that it can't be taken for the answer to a question that just appeared. */
   setAside(): void;
+  /** Puts what was set aside back where the person can go on with it. */
+  restore(): void;
   /** Ctrl-C at the keyboard. `typed` is what stood on the line; it is cleared. */
   onInterrupt(handler: (typed: string) => void): () => void;
   close(): void;
@@ -92,10 +94,6 @@ export function openScreen(io: Io): Screen {
         isAsking = true;
         readline.setPrompt(prompt);
         readline.prompt(true);
-        if (aside !== "") {
-          readline.write(aside);
-          aside = "";
-        }
       }
       try {
         while (inputs.length === 0 && !isClosed && signal?.aborted !== true) {
@@ -124,6 +122,10 @@ export function openScreen(io: Io): Screen {
       if (!isInteractive || readline.line === "") return;
       aside = readline.line;
       clearTyped();
+    },
+    restore: () => {
+      if (aside !== "" && !isClosed) readline.write(aside);
+      aside = "";
     },
     onInterrupt: (handler) => {
       const listener = () => {

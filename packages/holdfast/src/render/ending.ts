@@ -80,7 +80,7 @@ export function renderChanges(report: Report, style: Style, width: number): stri
     const mark = change.change === "added" ? "A" : change.change === "deleted" ? "D" : "M";
     const plus = change.added === null ? "" : `+${change.added}`;
     const minus = change.removed === null ? "" : `-${change.removed}`;
-    const lineCounts = plus === "" && minus === "" ? "binary or unread".padStart(11) : `${plus.padStart(5)} ${minus.padStart(5)}`;
+    const lineCounts = plus === "" && minus === "" ? "binary".padStart(11) : `${plus.padStart(5)} ${minus.padStart(5)}`;
     return `  ${mark} ${lineCounts}  ${fit(sanitizeLine(change.path), width - 17)}`;
   });
   return [

@@ -25,6 +25,8 @@ const labelWidth = 9;
 export function createProgress(options: ProgressOptions): (event: RecordedEvent) => string[] {
   const { style } = options;
   const tools = new Map<string, string>();
+  /** The call whose lines are the last ones shown; another's say which call they belong to. */
+  let shownLast = "";
   const checkNames = new Map<string, string>();
 
   const row = (label: string, text: string, paint: (text: string) => string = (same) => same): string[] => {
@@ -42,23 +44,26 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
 
   const settled = (payload: EventPayload<"call.settled">): string[] => {
     const { outcome, judgement } = payload;
-    const end = describeEnd(outcome);
+    const isApart = shownLast !== payload.callId;
+    shownLast = payload.callId;
+    const name = tools.get(payload.callId) ?? "a call";
+    const end = [...(isApart ? [name] : []), describeEnd(outcome)].filter((part) => part !== "").join(" · ");
     const lines: string[] = [];
     switch (outcome.status) {
       case "completed":
         lines.push(...row("done", end || "ok", outcome.exitCode ? style.care : style.good));
         break;
       case "failed":
-        lines.push(...row("failed", [tools.get(payload.callId), end].filter(Boolean).join(" · "), style.bad));
+        lines.push(...row("failed", end || name, style.bad));
         break;
       case "denied":
-        lines.push(...row("refused", tools.get(payload.callId) ?? "the call", style.bad));
+        lines.push(...row("refused", name, style.bad));
         break;
       case "interrupted":
-        lines.push(...row("stopped", [tools.get(payload.callId), end].filter(Boolean).join(" · "), style.care));
+        lines.push(...row("stopped", end || name, style.care));
         break;
       case "in_doubt":
-        lines.push(...row("in doubt", `${tools.get(payload.callId) ?? "the call"} may have happened`, style.bad));
+        lines.push(...row("in doubt", `${name} may have happened`, style.bad));
         break;
     }
     if (outcome.status !== "denied") lines.push(...output(outcome.text));
@@ -113,6 +118,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       case "call.decided": {
         const { callId, plan, decision, rule, reason } = event.payload;
         const tool = tools.get(callId) ?? "call";
+        shownLast = callId;
         const proposed = sanitizeLine(plan.summary);
         const named = proposed.startsWith(tool) ? proposed : `${tool}  ${proposed}`;
         const paint = decision === "allow" ? style.good : decision === "review" ? style.care : style.bad;

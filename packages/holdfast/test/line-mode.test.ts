@@ -1,0 +1,194 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createAnswerStream } from "../src/line/answer-stream.ts";
+import { readTyped } from "../src/line/slash.ts";
+import { main } from "../src/program.ts";
+import { sanitize } from "../src/render/sanitize.ts";
+import { wrap } from "../src/render/layout.ts";
+import { fakeHosts } from "./fake-hosts.ts";
+import { fakeIo } from "./fake-io.ts";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-line-")));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+const piped = (input: string) => fakeIo({ cwd: folder, home: join(folder, "home"), env: { OPENAI_API_KEY: "k" }, input });
+const model = ["--model", "openai/x"];
+
+describe("the answer stream", () => {
+  test("shows exactly the wrapped answer, however it is cut into deltas, and completes what was lost", () => {
+    const words = fc.array(fc.constantFrom("word ", "a", "\n", "\n\n", "longer-than-the-line ", "漢字", "👩‍👩‍👧 "), { maxLength: 40 }).map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(words, fc.array(fc.nat(12), { maxLength: 30 }), fc.boolean(), (text, sizes, isLost) => {
+        const stream = createAnswerStream(() => 12);
+        const lines: string[] = [];
+        let offset = 0;
+        for (const size of sizes) {
+          const piece = text.slice(offset, offset + size);
+          if (!(isLost && offset > 5)) lines.push(...stream.take({ type: "text.delta", itemId: "i", offset, text: piece }));
+          offset += piece.length;
+        }
+        lines.push(...stream.complete({ kind: "assistant_message", id: "i", text }));
+        const squeezed = (all: readonly string[]) => all.join("").replace(/\s/g, "");
+        expect(squeezed(lines)).toBe(squeezed(wrap(sanitize(text), 12)));
+      }),
+    );
+  });
+
+  test("says where what was shown is not used", () => {
+    const stream = createAnswerStream(() => 40);
+    expect(stream.take({ type: "text.delta", itemId: "i", offset: 0, text: "half an answer\nand" })).toEqual(["half an answer"]);
+    expect(stream.take({ type: "item.retracted", itemId: "i" })).toEqual(["(cut off: the answer above is not used)"]);
+    expect(stream.take({ type: "item.retracted", itemId: "other" })).toEqual([]);
+  });
+});
+
+test.each([
+  ["fix it", { type: "prompt", text: "fix it" }],
+  ["/etc/hosts is wrong", { type: "prompt", text: "/etc/hosts is wrong" }],
+  ["/undo all", { type: "command", name: "undo", rest: "all" }],
+  ["/q", { type: "command", name: "quit", rest: "" }],
+  ["/hlep", { type: "unknown", name: "hlep", near: "help" }],
+])("%j is read as what it means", (line, meaning) => {
+  expect(readTyped(line)).toEqual(meaning);
+});
+
+describe("with a pipe", () => {
+  test("each line is a turn of one session; answers go to stdout, the rest to stderr", async () => {
+    const io = piped("first\n/cost\n\nsecond\n");
+    const hosts = fakeHosts({ script: [{ text: "answer one" }, { text: "answer two" }] });
+    expect(await main(model, io, hosts)).toBe(0);
+    const lines = io.out().split("\n");
+    expect(lines[0]).toBe("answer one");
+    expect(lines).toContain("answer two");
+    expect(io.out()).toContain("cost: ");
+    expect(await hosts.log.list({})).toHaveLength(1);
+    expect(io.err()).toContain("go on with: holdfast --resume ses_");
+  });
+
+  test("a call that needs a person takes the next line; at the end of the input it stays open with status 4", async () => {
+    const script = [{ calls: [{ name: "danger", input: { text: "boom" } }] }, { text: "after" }];
+    const io = piped("go\ny\n");
+    expect(await main(model, io, fakeHosts({ script }))).toBe(0);
+    expect(io.out()).toContain("after");
+    expect(io.err()).toContain("reach example.org, for this call only");
+    const open = piped("go\n");
+    const hosts = fakeHosts({ script });
+    expect(await main(model, open, hosts)).toBe(4);
+    expect((await hosts.log.list({ status: "waiting" })).length).toBe(1);
+  });
+
+  test("/undo, /diff, /checks, /model and /sessions work, and a mistyped command is told", async () => {
+    const io = piped(["/diff", "go", "/diff", "/undo", "/checks add npm test", "/checks", "/model openai/y", "/model nonsense", "/sessions", "/undoo", "/quit", "never"].join("\n"));
+    const script = [{ calls: [{ name: "write", input: { path: "a.js", content: "x" } }] }, { text: "done" }];
+    expect(await main(model, io, fakeHosts({ script }))).toBe(0);
+    for (const text of ["nothing has changed yet", "+new", `deleted  ${join(folder, "a.js")}`, "- npm test", "openai/y", "is not a model", "ses_"]) {
+      expect(io.out()).toContain(text);
+    }
+    expect(io.err()).toContain("did you mean /undo?");
+    expect(io.out()).not.toContain("never");
+  });
+});
+
+/** A terminal of 80 columns: what is typed goes in, everything shown comes out. */
+function terminal() {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
+  const screen = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
+  let shown = "";
+  screen.on("data", (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  const io = fakeIo({ cwd: folder, home: join(folder, "home"), env: { OPENAI_API_KEY: "k", TERM: "xterm", NO_COLOR: "1" } });
+  const until = async (text: string) => {
+    const started = Date.now();
+    while (!shown.includes(text)) {
+      if (Date.now() - started > 10_000) throw new Error(`${JSON.stringify(text)} was never shown, but ${JSON.stringify(shown)}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    shown = shown.slice(shown.indexOf(text) + text.length);
+  };
+  return {
+    io: {
+      ...io,
+      stdin: { ...io.stdin, isTTY: true, stream: stdin },
+      stdout: { write: (text: string) => void screen.write(text), isTTY: true, columns: 80, stream: screen },
+    },
+    type: (text: string) => void stdin.write(text),
+    until,
+  };
+}
+
+describe("at a terminal", () => {
+  test("an approval shows the exact input and is answered; what was half typed is no answer and stays", async () => {
+    const { io, type, until } = terminal();
+    const script = [{ calls: [{ name: "wait", input: {} }] }, { calls: [{ name: "danger", input: { text: "boom" } }] }, { text: "after the answer" }, { text: "second answer" }];
+    let release = () => {};
+    const hosts = fakeHosts({ script, onWait: () => new Promise((resolve) => (release = resolve)) });
+    const ended = main(model, io, hosts);
+    await until("› ");
+    type("go\r");
+    await until("proposed wait");
+    type("y");
+    await until("y");
+    release();
+    await until("allow? y/n › ");
+    type("\r");
+    await until("allow? y/n › ");
+    type("y\r");
+    await until("after the answer");
+    await until("› ");
+    type("\u0003\r");
+    type("/quit\r");
+    expect(await ended).toBe(0);
+  });
+
+  test("what is typed while a turn runs steers it", async () => {
+    const { io, type, until } = terminal();
+    let release = () => {};
+    let seen = "";
+    const hosts = fakeHosts({
+      script: ({ request, index }) => {
+        seen = JSON.stringify(request.items);
+        return index === 0 ? { calls: [{ name: "wait", input: {} }] } : { text: "steered well" };
+      },
+      onWait: () => new Promise((resolve) => (release = resolve)),
+    });
+    const ended = main(model, io, hosts);
+    await until("› ");
+    type("go\r");
+    await until("proposed wait");
+    type("also the empty password\r");
+    await until("noted");
+    release();
+    await until("steered well");
+    expect(seen).toContain("also the empty password");
+    await until("› ");
+    type("/quit\r");
+    expect(await ended).toBe(0);
+  });
+
+  test("Ctrl-C interrupts the turn, clears what is typed, and twice at an empty prompt leaves", async () => {
+    const { io, type, until } = terminal();
+    const hosts = fakeHosts({
+      script: [{ calls: [{ name: "wait", input: {} }] }],
+      onWait: (signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+    });
+    const ended = main(model, io, hosts);
+    await until("› ");
+    type("go\r");
+    await until("proposed wait");
+    type("\u0003");
+    await until("interrupted");
+    await until("› ");
+    type("half\u0003");
+    type("\u0003");
+    await until("once more to leave");
+    type("\u0003");
+    expect(await ended).toBe(0);
+  });
+});
