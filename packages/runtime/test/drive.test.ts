@@ -1,3 +1,4 @@
+import { noUsage } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
 import { drive, post, readSession } from "../src/index.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
@@ -226,6 +227,17 @@ describe("endings", () => {
     expect(view.events.flatMap((event) => (event.type === "sampling.failed" ? [event.payload.retracted] : []))).toEqual(["half an ans", "half an ans"]);
     expect(view.items.filter((item) => item.kind === "assistant_message")).toHaveLength(1);
     expect(deltas.filter((delta) => delta.startsWith("item.retracted"))).toHaveLength(2);
+  });
+
+  test("an empty answer is asked about once, and the second fails the turn: nothing is no success", async () => {
+    const empty = createTestModel(() => ({}));
+    const silent = { ...empty, async *sample(request: Parameters<typeof empty.sample>[0]) {
+      empty.requests.push(request);
+      yield { type: "finished" as const, finish: "stop" as const, usage: noUsage, cost: null };
+    } };
+    const world = createWorld({ model: silent });
+    expect((await runPrompt(portsOf(world))).end).toMatchObject({ standing: "failed", exitStatus: 1 });
+    expect(empty.requests).toHaveLength(2);
   });
 
   test("a time that the provider names is kept", async () => {

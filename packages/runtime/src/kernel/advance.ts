@@ -75,8 +75,10 @@ function stop(limit: string, value: number, max: number, reason: string): Sessio
 function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering }: AdvanceInput): SessionEvent[] {
   const reached = reachedLimit(state.head, turn, limits);
   if (reached !== null) return stop(reached.limit, reached.value, reached.max, reached.reason);
+  if (turn.empty > 1) return [{ type: "turn.stopping", payload: { outcome: "failed", reason: "the model gave an empty answer twice", error: null } }];
   const events: SessionEvent[] = [];
-  if (turn.wasCut) events.push(notice(newId, "Your answer was cut at the output limit. Go on from where it stopped."));
+  if (turn.empty > 0) events.push(notice(newId, "Your answer was empty. Go on, or say what you have done."));
+  else if (turn.wasCut) events.push(notice(newId, "Your answer was cut at the output limit. Go on from where it stopped."));
   if (turn.repeat.count === limits.sameCallSameResult - 1 && !turn.repeat.isTold) {
     events.push(notice(newId, `The same call has given the same result ${turn.repeat.count} times in a row. Try another way; once more and the turn ends.`));
   }

@@ -165,6 +165,7 @@ function newTurn(id: string, at: number): Turn {
     open: [],
     saysDone: false,
     wasCut: false,
+    empty: 0,
     round: 0,
     checking: null,
     judged: null,
@@ -247,8 +248,9 @@ function samplingSettled(head: Head, payload: EventPayload<"sampling.settled">):
     sampling: null,
     calls: t.calls + calls.length,
     open: calls.map((call) => ({ id: call.callId, name: call.name, state: "ready", attempt: 0 })),
-    saysDone: calls.length === 0 && payload.finish !== "length",
+    saysDone: calls.length === 0 && payload.finish !== "length" && payload.items.length > 0,
     wasCut: calls.length === 0 && payload.finish === "length",
+    empty: payload.items.length === 0 ? t.empty + 1 : 0,
   }));
 }
 

@@ -38,6 +38,8 @@ export interface Turn {
   readonly saysDone: boolean;
   /** True once the answer was cut at the model's output limit. */
   readonly wasCut: boolean;
+  /** Answers in a row that held nothing at all. */
+  readonly empty: number;
   readonly round: number;
   readonly checking: { readonly round: number; readonly attempt: number; readonly done: readonly string[] } | null;
   readonly judged: { readonly round: number; readonly verdict: "pass" | "weak" | "fail" } | null;

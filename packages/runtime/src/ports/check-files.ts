@@ -16,6 +16,8 @@ export interface ManifestEntry extends Place {
 /** An ignored file, or a folder in which everything is ignored. */
 export interface IgnoredEntry extends Place {
   readonly isFolder: boolean;
+  /** Installed dependencies (`node_modules`, `.venv`…), or something inside them. */
+  readonly isDependency: boolean;
 }
 
 /** How a scratch copy differs from the workspace: this file has this content, or (null) is not there. */
