@@ -12,7 +12,10 @@ type Load = () => Promise<{ readonly command: Command }>;
 
 /** Every command, in the order of the help. A command's file is loaded only when it is asked for. */
 const commands: Readonly<Record<string, { readonly summary: string; readonly load: Load }>> = {
-  exec: { summary: "run one turn and exit with how it ended; exec resume goes on with a session", load: () => import("./commands/exec.ts") },
+  exec: {
+    summary: "run one turn and exit with how it ended; exec resume goes on with a session",
+    load: () => import("./commands/exec.ts"),
+  },
   sessions: { summary: "list, show or delete sessions", load: () => import("./commands/sessions.ts") },
   approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
   trust: { summary: "trust a project, so that its instructions are obeyed", load: () => import("./commands/trust.ts") },
@@ -62,10 +65,16 @@ async function dispatch(argv: readonly string[], io: Io, hosts: Hosts): Promise<
   const isHelp = first === "help";
   const name = isHelp ? rest[0] : first;
   if (name === undefined ? isHelp : name === "--help" || name === "-h") {
-    io.stdout.write(frontPage(Object.entries(commands).map(([command, { summary }]) => [command, summary]), width));
+    io.stdout.write(
+      frontPage(
+        Object.entries(commands).map(([command, { summary }]) => [command, summary]),
+        width,
+      ),
+    );
     return 0;
   }
-  const known = name === undefined || name.startsWith("-") ? { load: lineMode } : Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const known =
+    name === undefined || name.startsWith("-") ? { load: lineMode } : Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (known === undefined) {
     const close = nearest(name ?? "", Object.keys(commands));
     const what = close === null ? `to give a prompt: holdfast exec ${JSON.stringify(argv.join(" "))}` : `did you mean holdfast ${close}?`;

@@ -21,6 +21,8 @@ export interface HostOptions {
   /** Everything in memory and in a folder that goes with the process. */
   readonly isEphemeral: boolean;
   readonly config: Config;
+  /** Told when something waits for another process, so that a person knows why nothing moves. */
+  readonly onWait: (message: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 

@@ -5,9 +5,9 @@ export interface UndoFile {
   readonly path: string;
   /** What the file must be now for the undo to be safe: as our last edit left it. */
   readonly nowDigest: string | null;
-  readonly thenDigest: string | null;
+  readonly beforeDigest: string | null;
   /** Blob of the content to restore; null deletes the file. */
-  readonly then: string | null;
+  readonly before: string | null;
   readonly mode: number | null;
 }
 
@@ -55,8 +55,8 @@ function mergeChanges(calls: readonly EditCall[]): Pick<UndoPlan, "files" | "int
   for (const change of calls.flatMap((call) => call.changed)) {
     const earlier = files.get(change.path);
     if (earlier !== undefined && earlier.nowDigest !== change.beforeDigest) interleaved.add(change.path);
-    const then = earlier ?? { path: change.path, thenDigest: change.beforeDigest, then: change.before, mode: change.beforeMode };
+    const then = earlier ?? { path: change.path, beforeDigest: change.beforeDigest, before: change.before, mode: change.beforeMode };
     files.set(change.path, { ...then, nowDigest: change.afterDigest });
   }
-  return { files: [...files.values()].filter((file) => file.nowDigest !== file.thenDigest), interleaved: [...interleaved] };
+  return { files: [...files.values()].filter((file) => file.nowDigest !== file.beforeDigest), interleaved: [...interleaved] };
 }

@@ -54,21 +54,23 @@ test.each([
   ['modle = "x"', 'c.toml:1: unknown key "modle"', "did you mean model?"],
   ['model = "a/b"\n\n[limits]\nmax_step = 3', 'c.toml:4: unknown key "max_step" in [limits]', "did you mean max_steps?"],
   ['[providers.local]\nbase_url = "http://x"\nurl = "y"', 'c.toml:3: unknown key "url" in [providers.local]', "known keys"],
-  ['[providers.local]\nwire = "grpc"', "c.toml:2: wire is not one of responses, chat", undefined],
-  ["[limits]\nmax_steps = 0", "c.toml:2: max_steps is not a whole number above 0", undefined],
-  ['[limits]\ntimeout = "soon"', 'c.toml:2: timeout is not a time such as 90, "30m" or "2h"', undefined],
+  ['[providers.local]\nwire = "grpc"', "c.toml:2: wire is not one of responses, chat", "undefined"],
+  ["[limits]\nmax_steps = 0", "c.toml:2: max_steps is not a whole number above 0", "undefined"],
+  ['[limits]\ntimeout = "soon"', 'c.toml:2: timeout is not a time such as 90, "30m" or "2h"', "undefined"],
   ['providers.local.base_url = "ftp://x"', "c.toml:1: base_url is not an http(s) URL", "127.0.0.1"],
   ['[providers.a]\napi_key = "k"\napi_key_env = "K"', "c.toml:3: api_key and api_key_env are both set", "keep one"],
-  ["providers = 3", "c.toml:1: providers is not a table", undefined],
+  ["providers = 3", "c.toml:1: providers is not a table", "undefined"],
   ['model = "x', "c.toml:1: this is not valid TOML", "toml.io"],
 ])("the config %j is refused with file, line and what to do", async (text, message, hint) => {
   const error = await parseConfig(text, "c.toml").catch((caught: unknown) => caught);
   expect(error).toMatchObject({ code: "config_invalid", message });
-  if (hint !== undefined) expect((error as { hint: string }).hint).toContain(hint);
+  expect(String((error as { hint?: string }).hint)).toContain(hint);
 });
 
 test("a key in a broken config is not repeated in the error", async () => {
-  const error = (await parseConfig('[providers.a]\napi_key = "sk-very-secret', "c.toml").catch((caught: unknown) => caught)) as Error & { hint: string };
+  const error = (await parseConfig('[providers.a]\napi_key = "sk-very-secret', "c.toml").catch((caught: unknown) => caught)) as Error & {
+    hint: string;
+  };
   expect(error.message + error.hint).not.toContain("sk-very");
 });
 

@@ -20,7 +20,11 @@ afterEach(async () => {
 const model = ["--model", "openai/test"];
 const env = { OPENAI_API_KEY: "sk-test-0123456789" };
 const start = (input?: string) => fakeIo({ cwd: folder, home, env, ...(input === undefined ? {} : { input }) });
-const jsonLines = (text: string) => text.trim().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
+const jsonLines = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 const fixLogin = [
   { text: "I will fix it.", calls: [{ name: "write", input: { path: "login.js", content: "fixed\n" } }] },
@@ -32,7 +36,15 @@ test("progress goes to stderr and the final message alone to stdout", async () =
   const status = await main(["exec", ...model, "--check", "npm test", "Fix the login bug"], io, fakeHosts({ script: fixLogin }));
   expect(status).toBe(0);
   expect(io.out()).toBe("Fixed the login.\n");
-  for (const shown of ["proposed", "allow", "workspace-edits", "verified · red before, green now", "npm test", "+1", "holdfast exec resume ses_"]) {
+  for (const shown of [
+    "proposed",
+    "allow",
+    "workspace-edits",
+    "verified · red before, green now",
+    "npm test",
+    "+1",
+    "holdfast exec resume ses_",
+  ]) {
     expect(io.err()).toContain(shown);
   }
   // eslint-disable-next-line no-control-regex -- this is what must not be there
@@ -52,8 +64,19 @@ test("--json writes one event a line, and turn.completed only for status 0", asy
   const io = start();
   expect(await main(["exec", ...model, "--json", "Fix the login bug"], io, fakeHosts({ script: fixLogin }))).toBe(0);
   const lines = jsonLines(io.out());
-  expect(lines.map((line) => line["type"])).toEqual(["thread.started", "turn.started", "item.completed", "item.completed", "item.completed", "turn.completed"]);
-  expect(lines[3]?.["item"]).toMatchObject({ type: "file_change", status: "completed", changes: [{ path: join(folder, "login.js"), kind: "add" }] });
+  expect(lines.map((line) => line["type"])).toEqual([
+    "thread.started",
+    "turn.started",
+    "item.completed",
+    "item.completed",
+    "item.completed",
+    "turn.completed",
+  ]);
+  expect(lines[3]?.["item"]).toMatchObject({
+    type: "file_change",
+    status: "completed",
+    changes: [{ path: join(folder, "login.js"), kind: "add" }],
+  });
   expect(lines[5]?.["usage"]).toEqual({
     input_tokens: expect.any(Number),
     cached_input_tokens: expect.any(Number),
@@ -65,7 +88,12 @@ test("--json writes one event a line, and turn.completed only for status 0", asy
   const failing = start();
   const hosts = fakeHosts({ script: [{ text: "done", repeat: 9 }], checkPasses: () => false });
   expect(await main(["exec", ...model, "--json", "--check", "npm test", "Fix it"], failing, hosts)).toBe(3);
-  expect(jsonLines(failing.out()).at(-1)).toMatchObject({ type: "turn.failed", error: { code: "refuted" }, outcome: "refuted", exit_status: 3 });
+  expect(jsonLines(failing.out()).at(-1)).toMatchObject({
+    type: "turn.failed",
+    error: { code: "refuted" },
+    outcome: "refuted",
+    exit_status: 3,
+  });
 });
 
 test("the prompt comes from stdin with - and when stdin is a pipe; an empty one is refused", async () => {
@@ -169,7 +197,10 @@ test("images are told by their bytes, and others are refused", async () => {
     return { text: "seen" };
   };
   expect(await main(["exec", ...model, "-i", "shot.txt", "look"], start(), fakeHosts({ script }))).toBe(0);
-  expect(parts).toEqual([{ type: "image", blob: expect.any(String), mediaType: "image/png" }, { type: "text", text: "look" }]);
+  expect(parts).toEqual([
+    { type: "image", blob: expect.any(String), mediaType: "image/png" },
+    { type: "text", text: "look" },
+  ]);
   const io = start();
   expect(await main(["exec", ...model, "-i", "shot.png", "look"], io, fakeHosts({ script }))).toBe(2);
   expect(io.err()).toContain("no PNG, JPEG, GIF or WebP");

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createAnswerStream } from "../src/line/answer-stream.ts";
 import { readTyped } from "../src/line/slash.ts";
@@ -22,7 +22,9 @@ const model = ["--model", "openai/x"];
 
 describe("the answer stream", () => {
   test("shows exactly the wrapped answer, however it is cut into deltas, and completes what was lost", () => {
-    const words = fc.array(fc.constantFrom("word ", "a", "\n", "\n\n", "longer-than-the-line ", "漢字", "👩‍👩‍👧 "), { maxLength: 40 }).map((parts) => parts.join(""));
+    const words = fc
+      .array(fc.constantFrom("word ", "a", "\n", "\n\n", "longer-than-the-line ", "漢字", "👩‍👩‍👧 "), { maxLength: 40 })
+      .map((parts) => parts.join(""));
     fc.assert(
       fc.property(words, fc.array(fc.nat(12), { maxLength: 30 }), fc.boolean(), (text, sizes, isLost) => {
         const stream = createAnswerStream(() => 12);
@@ -84,10 +86,33 @@ describe("with a pipe", () => {
   });
 
   test("/undo, /diff, /checks, /model and /sessions work, and a mistyped command is told", async () => {
-    const io = piped(["/diff", "go", "/diff", "/undo", "/checks add npm test", "/checks", "/model openai/y", "/model nonsense", "/sessions", "/undoo", "/quit", "never"].join("\n"));
+    const io = piped(
+      [
+        "/diff",
+        "go",
+        "/diff",
+        "/undo",
+        "/checks add npm test",
+        "/checks",
+        "/model openai/y",
+        "/model nonsense",
+        "/sessions",
+        "/undoo",
+        "/quit",
+        "never",
+      ].join("\n"),
+    );
     const script = [{ calls: [{ name: "write", input: { path: "a.js", content: "x" } }] }, { text: "done" }];
     expect(await main(model, io, fakeHosts({ script }))).toBe(0);
-    for (const text of ["nothing has changed yet", "+new", `deleted  ${join(folder, "a.js")}`, "- npm test", "openai/y", "is not a model", "ses_"]) {
+    for (const text of [
+      "nothing has changed yet",
+      "+new",
+      `deleted  ${join(folder, "a.js")}`,
+      "- npm test",
+      "openai/y",
+      "is not a model",
+      "ses_",
+    ]) {
       expect(io.out()).toContain(text);
     }
     expect(io.err()).toContain("did you mean /undo?");
@@ -126,7 +151,12 @@ function terminal() {
 describe("at a terminal", () => {
   test("an approval shows the exact input and is answered; what was half typed is no answer and stays", async () => {
     const { io, type, until } = terminal();
-    const script = [{ calls: [{ name: "wait", input: {} }] }, { calls: [{ name: "danger", input: { text: "boom" } }] }, { text: "after the answer" }, { text: "second answer" }];
+    const script = [
+      { calls: [{ name: "wait", input: {} }] },
+      { calls: [{ name: "danger", input: { text: "boom" } }] },
+      { text: "after the answer" },
+      { text: "second answer" },
+    ];
     let release = () => {};
     const hosts = fakeHosts({ script, onWait: () => new Promise((resolve) => (release = resolve)) });
     const ended = main(model, io, hosts);

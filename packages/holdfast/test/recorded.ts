@@ -30,7 +30,8 @@ export function decided(callId: string, plan: Partial<CallPlan>, decision: "allo
     callId,
     plan: { input: {}, summary: "", reads: [], writes: [], workspace: "none", replay: "safe", changesWorkspace: false, ...plan },
     decision,
-    rule: decision === "allow" ? { id: "workspace-command", source: "builtin" } : { id: "no-push", source: "/home/ann/.holdfast/rules.toml:3" },
+    rule:
+      decision === "allow" ? { id: "workspace-command", source: "builtin" } : { id: "no-push", source: "/home/ann/.holdfast/rules.toml:3" },
     reason: "It sends data out.",
     forModel: "",
     scope: {},
@@ -38,10 +39,19 @@ export function decided(callId: string, plan: Partial<CallPlan>, decision: "allo
   });
 }
 
-export function done(callId: string, outcome: Partial<CallOutcome>, judgement: EventPayload<"call.settled">["judgement"] = null): SessionEvent {
+export function done(
+  callId: string,
+  outcome: Partial<CallOutcome>,
+  judgement: EventPayload<"call.settled">["judgement"] = null,
+): SessionEvent {
   const whole: CallOutcome = { status: "completed", text: "", trust: "tool", ...outcome };
   const { status, text, trust } = whole;
-  return event("call.settled", { callId, outcome: whole, result: { kind: "tool_result", id: `res_${callId}`, callId, status, text, trust }, judgement });
+  return event("call.settled", {
+    callId,
+    outcome: whole,
+    result: { kind: "tool_result", id: `res_${callId}`, callId, status, text, trust },
+    judgement,
+  });
 }
 
 export function evidenceOf(phase: "baseline" | "final", passed: boolean): Evidence {
@@ -75,10 +85,23 @@ export function evidenceOf(phase: "baseline" | "final", passed: boolean): Eviden
 export const wholeTurn = recorded(
   event("checks.accepted", {
     checks: [
-      { id: "check_1", kind: "command", name: "npm test", command: "npm test", authority: "user", isRequired: true, inputs: [], outputs: [], timeoutMs: 1 },
+      {
+        id: "check_1",
+        kind: "command",
+        name: "npm test",
+        command: "npm test",
+        authority: "user",
+        isRequired: true,
+        inputs: [],
+        outputs: [],
+        timeoutMs: 1,
+      },
     ],
   }),
-  event("turn.started", { turnId: "trn_1", message: { kind: "user_message", id: "itm_u", trust: "user", parts: [{ type: "text", text: "Fix the login bug" }] } }),
+  event("turn.started", {
+    turnId: "trn_1",
+    message: { kind: "user_message", id: "itm_u", trust: "user", parts: [{ type: "text", text: "Fix the login bug" }] },
+  }),
   event("world.observed", { sections: [{ id: "instructions", trust: "untrusted", text: "AGENTS.md found" }] }),
   event("sampling.failed", {
     samplingId: "smp_1",
@@ -88,7 +111,11 @@ export const wholeTurn = recorded(
     usage: null,
     retryAt: 5000,
   }),
-  settledWith({ kind: "reasoning", id: "itm_r", text: "The test tells where." }, says("I run the tests first."), proposes("c1", "run_command", { command: "npm test" })),
+  settledWith(
+    { kind: "reasoning", id: "itm_r", text: "The test tells where." },
+    says("I run the tests first."),
+    proposes("c1", "run_command", { command: "npm test" }),
+  ),
   event("baseline.recorded", { subject: "aaaa", manifest: null, evidence: [evidenceOf("baseline", false)], inputs: {} }),
   decided("c1", { summary: "npm test", command: "npm test", workspace: "exclusive", changesWorkspace: true }),
   done(
@@ -103,10 +130,15 @@ export const wholeTurn = recorded(
   settledWith(proposes("c2", "edit_file", {}), proposes("c3", "run_command", {}), proposes("c4", "read_file", { path: "a" })),
   decided("c2", { summary: "edit login.js: 1 replacement", changesWorkspace: true }),
   decided("c3", { summary: "git push\nrm -rf ~", command: "git push\nrm -rf ~" }, "deny"),
-  done("c2", { text: "edited login.js", changed: [{ path: "/w/login.js", beforeDigest: "a", afterDigest: "b", before: "blob", beforeMode: 420 }] }),
+  done("c2", {
+    text: "edited login.js",
+    changed: [{ path: "/w/login.js", beforeDigest: "a", afterDigest: "b", before: "blob", beforeMode: 420 }],
+  }),
   done("c3", { status: "denied", text: "refused" }),
   done("c4", { status: "in_doubt", text: "This may have happened." }),
-  event("input.taken", { message: { kind: "user_message", id: "itm_s", trust: "user", parts: [{ type: "text", text: "also the empty password" }] } }),
+  event("input.taken", {
+    message: { kind: "user_message", id: "itm_s", trust: "user", parts: [{ type: "text", text: "also the empty password" }] },
+  }),
   settledWith(says("Fixed.\nAll tests pass.")),
   event("checks.started", { round: 1, attempt: 1 }),
   event("check.completed", { evidence: evidenceOf("final", true) }),

@@ -63,7 +63,9 @@ test("no line is wider than the terminal and none holds a control code", () => {
 });
 
 test("colours are there where they are asked for, and only as pairs", () => {
-  const text = wholeTurn.flatMap(createProgress({ style: createStyle(true), width: () => 80, outputLines: 6, showsAnswer: true })).join("\n");
+  const text = wholeTurn
+    .flatMap(createProgress({ style: createStyle(true), width: () => 80, outputLines: 6, showsAnswer: true }))
+    .join("\n");
   // eslint-disable-next-line no-control-regex -- colour codes are what is counted
   const codes = text.match(/\u001b\[\d+m/g) ?? [];
   expect(codes.length).toBeGreaterThan(10);

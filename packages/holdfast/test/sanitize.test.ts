@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { cells, fit, fold, table, wrap } from "../src/render/layout.ts";
 import { jsonLine } from "../src/render/json-events.ts";
@@ -6,15 +6,45 @@ import { sanitize, sanitizeLine } from "../src/render/sanitize.ts";
 
 /** What a terminal must never get from outside: controls but for line ends, and what reorders or hides text. */
 // eslint-disable-next-line no-control-regex -- these are the characters to be found
-const dangerous = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\u{e0000}-\u{e01ef}]|[\ud800-\udbff](?![\udc00-\udfff])/u;
+const dangerous =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\u{e0000}-\u{e01ef}]|[\ud800-\udbff](?![\udc00-\udfff])/u;
 
 /** Text as bad as it gets: escapes, bidi, hidden characters and halves of pairs, mixed with words. */
 const nasty = fc
   .array(
     fc.oneof(
       fc.string({ unit: "binary" }),
-      fc.constantFrom("\u001b", "\u001b[", "\u001b]0;", "\u0007", "\u001b\\", "\u009b", "31m", "\u202e", "\u2066", "\u200b", "\u200d", "\ufe0f", "\r", "\n", "\r\n", "\t"),
-      fc.constantFrom("a", "é", "漢字", "👩‍👩‍👧", "❤️", "नि", "می‌خواهم", "\ud83d", "\udc69", "\u{e0041}", "e\u0301".repeat(3) + "\u0301".repeat(30)),
+      fc.constantFrom(
+        "\u001b",
+        "\u001b[",
+        "\u001b]0;",
+        "\u0007",
+        "\u001b\\",
+        "\u009b",
+        "31m",
+        "\u202e",
+        "\u2066",
+        "\u200b",
+        "\u200d",
+        "\ufe0f",
+        "\r",
+        "\n",
+        "\r\n",
+        "\t",
+      ),
+      fc.constantFrom(
+        "a",
+        "é",
+        "漢字",
+        "👩‍👩‍👧",
+        "❤️",
+        "नि",
+        "می‌خواهم",
+        "\ud83d",
+        "\udc69",
+        "\u{e0041}",
+        "e\u0301".repeat(3) + "\u0301".repeat(30),
+      ),
     ),
     { maxLength: 30 },
   )
@@ -79,7 +109,14 @@ test("wrapped, cut and tabled text stays within its columns and keeps its words"
       expect(cells(fit(sanitizeLine(text), width))).toBeLessThanOrEqual(width);
     }),
   );
-  const rows = table([["criterion", "before", "now", "evidence"], ["npm run a-very-long-script-name -- --with --many --flags", "fail", "pass", "41 passed, 1 failed before"]], 80, 0);
+  const rows = table(
+    [
+      ["criterion", "before", "now", "evidence"],
+      ["npm run a-very-long-script-name -- --with --many --flags", "fail", "pass", "41 passed, 1 failed before"],
+    ],
+    80,
+    0,
+  );
   for (const row of rows) expect(cells(row)).toBeLessThanOrEqual(80);
 });
 

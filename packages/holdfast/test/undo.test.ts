@@ -9,7 +9,10 @@ import { fakeHosts } from "./fake-hosts.ts";
 import { fakeIo } from "./fake-io.ts";
 import { done, event } from "./recorded.ts";
 
-const turn = event("turn.started", { turnId: "t", message: { kind: "user_message", id: "u", trust: "user", parts: [{ type: "text", text: "x" }] } });
+const turn = event("turn.started", {
+  turnId: "t",
+  message: { kind: "user_message", id: "u", trust: "user", parts: [{ type: "text", text: "x" }] },
+});
 const change = (path: string, before: string | null, after: string | null): ChangedFile => ({
   path,
   beforeDigest: before,
@@ -34,12 +37,20 @@ const stored = (...events: SessionEvent[]) =>
 
 describe("the plan", () => {
   test("merges several edits of a file into one step back, and leaves out what ends as it began", () => {
-    const plan = planUndo(stored(turn, edit("a", change("f", "1", "2"), change("g", null, "x")), edit("b", change("f", "2", "3"), change("h", "1", "2")), edit("c", change("h", "2", "1"))), "last");
+    const plan = planUndo(
+      stored(
+        turn,
+        edit("a", change("f", "1", "2"), change("g", null, "x")),
+        edit("b", change("f", "2", "3"), change("h", "1", "2")),
+        edit("c", change("h", "2", "1")),
+      ),
+      "last",
+    );
     expect(plan).toEqual({
       callIds: ["a", "b", "c"],
       files: [
-        { path: "f", nowDigest: "3", thenDigest: "1", then: "blob:1", mode: 0o644 },
-        { path: "g", nowDigest: "x", thenDigest: null, then: null, mode: null },
+        { path: "f", nowDigest: "3", beforeDigest: "1", before: "blob:1", mode: 0o644 },
+        { path: "g", nowDigest: "x", beforeDigest: null, before: null, mode: null },
       ],
       interleaved: [],
     });
@@ -48,14 +59,16 @@ describe("the plan", () => {
   test("takes the newest turn that has edits left, and with all the whole session", () => {
     const events = stored(turn, edit("a", change("f", "1", "2")), turn, edit("b", change("f", "2", "3")), turn);
     expect(planUndo(events, "last").callIds).toEqual(["b"]);
-    expect(planUndo(events, "all")).toMatchObject({ callIds: ["a", "b"], files: [{ nowDigest: "3", thenDigest: "1" }] });
+    expect(planUndo(events, "all")).toMatchObject({ callIds: ["a", "b"], files: [{ nowDigest: "3", beforeDigest: "1" }] });
     const undone = [...events, ...stored(event("edits.undone", { callIds: ["b"] }))];
     expect(planUndo(undone, "last").callIds).toEqual(["a"]);
     expect(planUndo(stored(turn), "last")).toEqual({ callIds: [], files: [], interleaved: [] });
   });
 
   test("names a file that something else changed between two edits", () => {
-    expect(planUndo(stored(turn, edit("a", change("f", "1", "2")), edit("b", change("f", "other", "3"))), "last").interleaved).toEqual(["f"]);
+    expect(planUndo(stored(turn, edit("a", change("f", "1", "2")), edit("b", change("f", "other", "3"))), "last").interleaved).toEqual([
+      "f",
+    ]);
   });
 
   test("reads past events whose payload was erased", () => {

@@ -24,25 +24,61 @@ const run = async (argv: readonly string[], options: { env?: Record<string, stri
 
 describe("wrong usage exits 2 and says what, where and what to do", () => {
   test.each<[string[], string[]]>([
-    [["exec", "--modle", "x", "go"], ["unknown flag --modle", "did you mean --model?", "holdfast exec --help"]],
+    [
+      ["exec", "--modle", "x", "go"],
+      ["unknown flag --modle", "did you mean --model?", "holdfast exec --help"],
+    ],
     [["exec", "--model"], ["--model needs a value"]],
-    [["exec", "--model", "--check", "x"], ["--model needs a value, but --check follows", "--model=--check"]],
+    [
+      ["exec", "--model", "--check", "x"],
+      ["--model needs a value, but --check follows", "--model=--check"],
+    ],
     [["exec", "--json=yes", "go"], ["--json takes no value"]],
     [["exec", "--model", "a/b", "--model", "c/d", "go"], ["--model is given twice"]],
-    [["exec", "--sandbox", "readonly", "go"], ["not one of read-only", "did you mean read-only?"]],
-    [["exec", "--max-steps", "many", "go"], ["--max-steps", "whole number"]],
-    [["exec", "--timeout", "0", "go"], ["--timeout", "90s, 30m or 2h"]],
-    [["exec", "--allow-net", "https://example.org", "go"], ["is not a host", "without https://"]],
-    [["exec", "Fix", "the", "bug"], ["unexpected word", "quotes"]],
-    [["exec", "Fix", "the", "login", "bug"], ["unexpected word", "quotes"]],
+    [
+      ["exec", "--sandbox", "readonly", "go"],
+      ["not one of read-only", "did you mean read-only?"],
+    ],
+    [
+      ["exec", "--max-steps", "many", "go"],
+      ["--max-steps", "whole number"],
+    ],
+    [
+      ["exec", "--timeout", "0", "go"],
+      ["--timeout", "90s, 30m or 2h"],
+    ],
+    [
+      ["exec", "--allow-net", "https://example.org", "go"],
+      ["is not a host", "without https://"],
+    ],
+    [
+      ["exec", "Fix", "the", "bug"],
+      ["unexpected word", "quotes"],
+    ],
+    [
+      ["exec", "Fix", "the", "login", "bug"],
+      ["unexpected word", "quotes"],
+    ],
     [["exec"], ["there is no prompt"]],
     [["exec", "--last", "go"], ["--last belongs to resume"]],
-    [["exec", "resume"], ["which session?", "--last"]],
+    [
+      ["exec", "resume"],
+      ["which session?", "--last"],
+    ],
     [["exec", "resume", "--ephemeral", "--last"], ["--ephemeral"]],
     [["exec", "resume", "--last", "a", "b"], ["unexpected word"]],
-    [["exec", "--model", "gpt", "go"], ["is not a model", "PROVIDER/NAME"]],
-    [["exec", "--model", "opnai/x", "go"], ["unknown provider", "did you mean openai/x?"]],
-    [["exec", "--model", "openai-compatible/x", "go"], ["no base URL", "OPENAI_BASE_URL"]],
+    [
+      ["exec", "--model", "gpt", "go"],
+      ["is not a model", "PROVIDER/NAME"],
+    ],
+    [
+      ["exec", "--model", "opnai/x", "go"],
+      ["unknown provider", "did you mean openai/x?"],
+    ],
+    [
+      ["exec", "--model", "openai-compatible/x", "go"],
+      ["no base URL", "OPENAI_BASE_URL"],
+    ],
     [["exec", "--model", "script:", "go"], ["names no file"]],
     [["exec", "--model", "script:a", "-C", "missing", "go"], ["there is no folder"]],
     [["exec", "--model", "script:a", "-i", "missing.png", "go"], ["there is no file"]],
@@ -64,15 +100,25 @@ describe("wrong usage exits 2 and says what, where and what to do", () => {
 });
 
 describe("--help is there for everything, fits 80 columns and has examples", () => {
-  test.each([["--help"], ["exec", "--help"], ["exec", "resume", "-h"], ["sessions", "-h"], ["approvals", "--help"], ["trust", "--help"], ["undo", "--help"], ["doctor", "--help"], ["help", "exec"], ["help"], ["--model", "x", "--help"], ["exec", "--nonsense", "--help"]])(
-    "holdfast %s %s %s",
-    async (...argv) => {
-      const { status, out, err } = await run(argv);
-      expect([status, err]).toEqual([0, ""]);
-      expect(out).toContain("Examples:");
-      for (const line of out.split("\n").filter((text) => !text.includes("holdfast "))) expect(line.length).toBeLessThanOrEqual(80);
-    },
-  );
+  test.each([
+    ["--help"],
+    ["exec", "--help"],
+    ["exec", "resume", "-h"],
+    ["sessions", "-h"],
+    ["approvals", "--help"],
+    ["trust", "--help"],
+    ["undo", "--help"],
+    ["doctor", "--help"],
+    ["help", "exec"],
+    ["help"],
+    ["--model", "x", "--help"],
+    ["exec", "--nonsense", "--help"],
+  ])("holdfast %s %s %s", async (...argv) => {
+    const { status, out, err } = await run(argv);
+    expect([status, err]).toEqual([0, ""]);
+    expect(out).toContain("Examples:");
+    for (const line of out.split("\n").filter((text) => !text.includes("holdfast "))) expect(line.length).toBeLessThanOrEqual(80);
+  });
 });
 
 test("--version is the package's", async () => {
@@ -99,12 +145,36 @@ test("with --json an error is told on stdout as well", async () => {
 });
 
 test("numbers, amounts and times are read as people write them", () => {
-  expect(["250", "200k", "5M", "1.5k", "0", "-1", "1e3", "9999999999M"].map(parseCount)).toEqual([250, 200_000, 5_000_000, 1500, null, null, null, null]);
+  expect(["250", "200k", "5M", "1.5k", "0", "-1", "1e3", "9999999999M"].map(parseCount)).toEqual([
+    250,
+    200_000,
+    5_000_000,
+    1500,
+    null,
+    null,
+    null,
+    null,
+  ]);
   expect(["1.50", "$2", "0", "x"].map(parseDollars)).toEqual([1.5, 2, null, null]);
-  expect(["90", "90s", "30m", "2h", "1h30m", "0", "", "m"].map(parseDuration)).toEqual([90_000, 90_000, 1_800_000, 7_200_000, 5_400_000, null, null, null]);
+  expect(["90", "90s", "30m", "2h", "1h30m", "0", "", "m"].map(parseDuration)).toEqual([
+    90_000,
+    90_000,
+    1_800_000,
+    7_200_000,
+    5_400_000,
+    null,
+    null,
+    null,
+  ]);
 });
 
 test("the nearest word is found where there is one, and none is made up", () => {
   const words = ["model", "max-steps", "max-tokens", "check"];
-  expect(["modle", "chekc", "max-step", "max", "zzz"].map((word) => nearest(word, words))).toEqual(["model", "check", "max-steps", "max-steps", null]);
+  expect(["modle", "chekc", "max-step", "max", "zzz"].map((word) => nearest(word, words))).toEqual([
+    "model",
+    "check",
+    "max-steps",
+    "max-steps",
+    null,
+  ]);
 });

@@ -8,7 +8,14 @@ export function commandHelp(spec: CommandSpec, width: number): string {
     wrap(spec.summary, width).join("\n"),
     section("Usage", spec.usage),
     section("Flags", describeFlags({ ...spec.flags, ...commonFlags }, width - 2)),
-    ...(spec.notes === undefined ? [] : [section("Notes", spec.notes.flatMap((note) => wrap(note, width - 2)))]),
+    ...(spec.notes === undefined
+      ? []
+      : [
+          section(
+            "Notes",
+            spec.notes.flatMap((note) => wrap(note, width - 2)),
+          ),
+        ]),
     section(
       "Examples",
       spec.examples.flatMap(([command, what]) => [command, `    ${what}`]),
@@ -24,7 +31,11 @@ export function frontPage(commands: readonly (readonly [string, string])[], widt
   return [
     ...wrap("Holdfast runs an agent on your files: the model proposes, the runtime decides, runs and checks.", width),
     "",
-    section("Usage", ["holdfast [flags]                  line mode", "holdfast exec [flags] [prompt|-]  one turn, then exit", "holdfast COMMAND --help           help with examples"]),
+    section("Usage", [
+      "holdfast [flags]                  line mode",
+      "holdfast exec [flags] [prompt|-]  one turn, then exit",
+      "holdfast COMMAND --help           help with examples",
+    ]),
     "",
     section("Commands", rows),
     "",

@@ -41,9 +41,11 @@ interface Open {
 async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const [verb = "list", id, answer] = given.words;
   const wants = { list: "no more words", show: "an approval ID", answer: "an approval ID, and allow or deny" };
-  if (verb !== "list" && verb !== "show" && verb !== "answer") throw usage(spec, `unknown word ${JSON.stringify(verb)}`, "list, show or answer");
+  if (verb !== "list" && verb !== "show" && verb !== "answer")
+    throw usage(spec, `unknown word ${JSON.stringify(verb)}`, "list, show or answer");
   if (Math.max(1, given.words.length) !== { list: 1, show: 2, answer: 3 }[verb]) throw usage(spec, `${verb} takes ${wants[verb]}`);
-  if (verb === "answer" && answer !== "allow" && answer !== "deny") throw usage(spec, `${JSON.stringify(answer)} is no answer`, "allow or deny");
+  if (verb === "answer" && answer !== "allow" && answer !== "deny")
+    throw usage(spec, `${JSON.stringify(answer)} is no answer`, "allow or deny");
   const store = await hosts.openStore(await openSetup(io));
   try {
     if (verb === "list") return await list(given, io, store);
@@ -51,7 +53,9 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     if (verb === "show") {
       const style = createStyle(usesColour(io.stdout, io.env));
       const lines = [`session ${found.row.session}  ${sanitizeLine(found.row.title)}`, `rule ${sanitizeLine(found.approval.rule.id)}`];
-      io.stdout.write(`${[...lines, ...renderApproval(found.approval, { style, width: io.stdout.columns, showsResume: true })].join("\n")}\n`);
+      io.stdout.write(
+        `${[...lines, ...renderApproval(found.approval, { style, width: io.stdout.columns, showsResume: true })].join("\n")}\n`,
+      );
       return 0;
     }
     await store.runtime.post(store.ports, found.row.session, {
@@ -62,7 +66,9 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
       note: given.value("note") ?? "",
       digest: found.approval.digest,
     });
-    io.stderr.write(`answered ${found.approval.id}: ${answer}\nunless a process drives the session: holdfast exec resume ${found.row.session}\n`);
+    io.stderr.write(
+      `answered ${found.approval.id}: ${answer}\nunless a process drives the session: holdfast exec resume ${found.row.session}\n`,
+    );
     return 0;
   } finally {
     await store.close();
@@ -102,9 +108,13 @@ async function findApproval(store: OpenStore, id: string): Promise<Open> {
   const close = id.length < 4 ? [] : open.filter(({ approval }) => approval.id.startsWith(id));
   const [only] = close;
   if (only !== undefined && close.length === 1) return only;
-  throw new HoldfastError("approval_not_found", close.length > 1 ? `${close.length} approvals begin with ${id}` : `no open approval is called ${id}`, {
-    hint: "it may have been answered or have passed its deadline; holdfast approvals list names the open ones",
-  });
+  throw new HoldfastError(
+    "approval_not_found",
+    close.length > 1 ? `${close.length} approvals begin with ${id}` : `no open approval is called ${id}`,
+    {
+      hint: "it may have been answered or have passed its deadline; holdfast approvals list names the open ones",
+    },
+  );
 }
 
 export const command: Command = { ...spec, run };

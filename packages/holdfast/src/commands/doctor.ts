@@ -83,7 +83,10 @@ async function checkHome(home: string): Promise<Finding> {
 async function tryConfig(home: string): Promise<{ config: Config | null; finding: Finding }> {
   try {
     const config = await readConfig(home);
-    return { config, finding: { about: "config", state: "ok", text: (await exists(configPath(home))) ? configPath(home) : "none, defaults hold" } };
+    return {
+      config,
+      finding: { about: "config", state: "ok", text: (await exists(configPath(home))) ? configPath(home) : "none, defaults hold" },
+    };
   } catch (error) {
     return { config: null, finding: problem("config", error) };
   }
@@ -92,14 +95,16 @@ async function tryConfig(home: string): Promise<{ config: Config | null; finding
 async function checkKeyFile(home: string): Promise<Finding[]> {
   const found = await stat(configPath(home)).catch(() => null);
   if (found === null || (found.mode & 0o077) === 0) return [];
-  return [{ about: "config", state: "note", text: `others on this machine may read it; where it holds a key: chmod 600 ${configPath(home)}` }];
+  return [
+    { about: "config", state: "note", text: `others on this machine may read it; where it holds a key: chmod 600 ${configPath(home)}` },
+  ];
 }
 
 async function checkHost(io: Io, hosts: Hosts, home: string, config: Config | null): Promise<Finding[]> {
   try {
     const workspace = await findWorkspace(".", io.cwd, io.env);
     const host = await hosts.openHost(
-      { home, isEphemeral: false, config: config ?? { providers: {}, limits: {} }, env: io.env },
+      { home, isEphemeral: false, config: config ?? { providers: {}, limits: {} }, env: io.env, onWait: () => {} },
       { cwd: workspace.cwd, roots: [{ id: "root", path: workspace.root }] },
     );
     try {
@@ -121,7 +126,13 @@ async function checkHost(io: Io, hosts: Hosts, home: string, config: Config | nu
 
 async function checkProgram(io: Io, name: string, ifMissing: "note" | "problem", what: string): Promise<Finding> {
   for (const folder of (io.env["PATH"] ?? "").split(delimiter)) {
-    if (folder !== "" && (await access(join(folder, name), constants.X_OK).then(() => true, () => false))) {
+    if (
+      folder !== "" &&
+      (await access(join(folder, name), constants.X_OK).then(
+        () => true,
+        () => false,
+      ))
+    ) {
       return { about: name, state: "ok", text: join(folder, name) };
     }
   }
@@ -134,7 +145,11 @@ function checkModel(io: Io, config: Config | null): Finding {
     const model = chooseModel(undefined, config, io.env, io.cwd);
     if (model.startsWith("script:")) return { about: "model", state: "ok", text: model };
     const endpoint = endpointOf(model, config, io.env);
-    return { about: "model", state: "ok", text: `${model} at ${new URL(endpoint.baseUrl).host}, ${endpoint.apiKey === null ? "no key" : "with a key"}` };
+    return {
+      about: "model",
+      state: "ok",
+      text: `${model} at ${new URL(endpoint.baseUrl).host}, ${endpoint.apiKey === null ? "no key" : "with a key"}`,
+    };
   } catch (error) {
     // A key without a default model is enough to work: --model names one each time.
     const canWork = Boolean(io.env["OPENAI_API_KEY"] ?? io.env["OPENAI_BASE_URL"]) || Object.keys(config.providers).length > 0;

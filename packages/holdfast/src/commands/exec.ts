@@ -25,7 +25,11 @@ import { version } from "../version.ts";
 const spec: CommandSpec = {
   name: "exec",
   summary: "Runs one turn and exits with how it ended. Progress goes to stderr, the final message alone to stdout.",
-  usage: ["holdfast exec [flags] [prompt|-]", "holdfast exec resume [flags] ID [prompt|-]", "holdfast exec resume [flags] --last [prompt|-]"],
+  usage: [
+    "holdfast exec [flags] [prompt|-]",
+    "holdfast exec resume [flags] ID [prompt|-]",
+    "holdfast exec resume [flags] --last [prompt|-]",
+  ],
   flags: {
     ...sessionFlags,
     image: { kind: "list", short: "i", value: "FILE", help: "show the model this PNG, JPEG, GIF or WebP image (repeatable)" },

@@ -30,7 +30,8 @@ async function run(given: Arguments, io: Io): Promise<number> {
   const home = homeFolder(io.env, io.cwd);
   if (given.has("list")) {
     if (given.words.length > 0 || given.has("remove")) throw usage(spec, "--list goes alone");
-    for (const [path, at] of Object.entries(await readTrust(home)).toSorted()) io.stdout.write(`${sanitizeLine(path)}  since ${sanitizeLine(at.slice(0, 10))}\n`);
+    for (const [path, at] of Object.entries(await readTrust(home)).toSorted())
+      io.stdout.write(`${sanitizeLine(path)}  since ${sanitizeLine(at.slice(0, 10))}\n`);
     return 0;
   }
   const [path] = given.words;

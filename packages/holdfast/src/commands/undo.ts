@@ -31,7 +31,8 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const store = await hosts.openStore(setup);
   let view;
   try {
-    const row = id === undefined ? await newestSession(store.ports, await findWorkspace(".", io.cwd, io.env)) : await sessionById(store.ports, id);
+    const row =
+      id === undefined ? await newestSession(store.ports, await findWorkspace(".", io.cwd, io.env)) : await sessionById(store.ports, id);
     view = await store.runtime.readSession(store.ports, row.session);
   } finally {
     await store.close();

@@ -129,9 +129,13 @@ function readTable(
     const keys = [...at, key];
     if (kind === undefined) {
       const close = nearest(key, Object.keys(known));
-      throw new HoldfastError("config_invalid", `${where(keys)}: unknown key ${JSON.stringify(key)}${at.length === 0 ? "" : ` in [${at.join(".")}]`}`, {
-        hint: close === null ? `known keys: ${Object.keys(known).join(", ")}` : `did you mean ${close}?`,
-      });
+      throw new HoldfastError(
+        "config_invalid",
+        `${where(keys)}: unknown key ${JSON.stringify(key)}${at.length === 0 ? "" : ` in [${at.join(".")}]`}`,
+        {
+          hint: close === null ? `known keys: ${Object.keys(known).join(", ")}` : `did you mean ${close}?`,
+        },
+      );
     }
     const wanted = mismatch(found, kind);
     if (wanted !== null) throw new HoldfastError("config_invalid", `${where(keys)}: ${key} is not ${wanted}`);

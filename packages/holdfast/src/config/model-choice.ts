@@ -52,7 +52,7 @@ const waysOn = [
   "ways to go on:",
   "  a key          export OPENAI_API_KEY=…  and  --model openai/NAME",
   "  a base URL     export OPENAI_BASE_URL=https://…/v1  and  --model openai-compatible/NAME",
-  "  a local server [providers.local] base_url = \"http://127.0.0.1:11434/v1\" in config.toml,  --model local/NAME",
+  '  a local server [providers.local] base_url = "http://127.0.0.1:11434/v1" in config.toml,  --model local/NAME',
   "  the demo       holdfast demo  (scripted model, no key)",
 ].join("\n");
 
@@ -71,14 +71,19 @@ export function endpointOf(model: string, config: Config, env: Env): Endpoint {
     const known = [...new Set([...Object.keys(builtin), ...Object.keys(config.providers)])];
     const close = nearest(provider, known);
     throw new HoldfastError("no_model", `unknown provider ${JSON.stringify(provider)} in the model ${JSON.stringify(model)}`, {
-      hint: close === null ? `known providers: ${known.join(", ")}; add one as [providers.NAME] in config.toml` : `did you mean ${close}/${name}?`,
+      hint:
+        close === null
+          ? `known providers: ${known.join(", ")}; add one as [providers.NAME] in config.toml`
+          : `did you mean ${close}/${name}?`,
     });
   }
   const isOpenAi = own !== undefined;
   const baseUrl = configured?.baseUrl ?? (isOpenAi ? env["OPENAI_BASE_URL"] || own.baseUrl : null);
   if (!baseUrl) {
     throw new HoldfastError("no_model", `no base URL for the provider ${provider}`, {
-      hint: isOpenAi ? "set OPENAI_BASE_URL, or base_url under [providers.openai-compatible]" : `set base_url under [providers.${provider}] in config.toml`,
+      hint: isOpenAi
+        ? "set OPENAI_BASE_URL, or base_url under [providers.openai-compatible]"
+        : `set base_url under [providers.${provider}] in config.toml`,
     });
   }
   const apiKey = keyOf(provider, configured, isOpenAi, env);

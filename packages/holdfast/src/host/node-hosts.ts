@@ -1,1 +1,75 @@
-export {};
+import { mkdtemp, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { BlobStore, Log, Ports } from "@holdfast/runtime";
+import type { HostOptions, Hosts, OpenHost, OpenStore } from "../runtime-api.ts";
+import { clock } from "./clock.ts";
+import { ids } from "./ids.ts";
+import { createModels } from "./model.ts";
+import { createSecrets } from "./secrets.ts";
+import { createPassingSigner, openSigner } from "./signer.ts";
+import { createWakeups } from "./wakeups.ts";
+
+/** What reading sessions and posting to them takes: neither tools nor commands nor the workspace are loaded. */
+export async function openStore(options: HostOptions): Promise<OpenStore> {
+  const [runtime, { log }] = await Promise.all([import("@holdfast/runtime"), openStores(options)]);
+  return { ports: { log, ids, clock, wakeups: createWakeups() }, runtime, close: () => log.close() };
+}
+
+async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Log; blobs: BlobStore }> {
+  if (isEphemeral) {
+    const { createMemoryBlobs, createMemoryLog } = await import("@holdfast/stores");
+    return { log: createMemoryLog(), blobs: createMemoryBlobs() };
+  }
+  const [{ openSqliteLog }, { openFileBlobs }] = await Promise.all([import("@holdfast/stores/sqlite"), import("@holdfast/stores/file-blobs")]);
+  return { log: openSqliteLog(join(home, "sessions.db")), blobs: openFileBlobs(join(home, "blobs")) };
+}
+
+/** Everything a session in this workspace needs. Independent parts are loaded side by side: start-up is what a person waits for. */
+export async function openHost(options: HostOptions, workspace: Parameters<Hosts["openHost"]>[1]): Promise<OpenHost> {
+  const { home, isEphemeral, config, env } = options;
+  const user = env["HOME"] || homedir();
+  const [runtime, node, tools, policy, checks, harness, { log, blobs }, signer, state] = await Promise.all([
+    import("@holdfast/runtime"),
+    import("@holdfast/node"),
+    import("@holdfast/tools"),
+    import("@holdfast/policy"),
+    import("@holdfast/checks"),
+    import("@holdfast/harness"),
+    openStores(options),
+    isEphemeral ? createPassingSigner() : openSigner(join(home, "keys", "signing.pem")),
+    // Records and spools of commands go with an ephemeral session; the edit locks stay shared with every other.
+    isEphemeral ? mkdtemp(join(tmpdir(), "holdfast-")) : home,
+  ]);
+  const secrets = createSecrets(config, env);
+  const files = node.createFiles({ ...workspace, lockDir: join(home, "locks"), onWait: options.onWait });
+  const processes = node.createProcesses({ home: state });
+  const observer = node.createObserver({ files, blobs, cacheDir: join(state, "cache"), home: user });
+  const isRedacted = (text: string) => text.includes(runtime.redactionMark);
+  const ports: Ports = {
+    log,
+    blobs,
+    clock,
+    ids,
+    model: createModels(config, env, secrets),
+    tools: tools.createToolHost(tools.createTools({ files, blobs, processes, isRedacted })),
+    files,
+    processes,
+    observer,
+    verifier: checks.createVerifier({ processes, observer, files: observer, blobs }),
+    policy: policy.createPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home }),
+    director: harness.createDirector(),
+    secrets,
+    signer,
+    wakeups: createWakeups(),
+  };
+  return {
+    ports,
+    runtime,
+    close: async () => {
+      files.close();
+      await log.close();
+      if (isEphemeral) await rm(state, { recursive: true, force: true });
+    },
+  };
+}

@@ -102,7 +102,11 @@ function unknownCommand(typed: Extract<Typed, { type: "unknown" }>): string[] {
   return [`no command /${sanitizeLine(typed.name)}${typed.near === null ? "" : `: did you mean /${typed.near}?`} (/help names them)`];
 }
 
-async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: string | null): Promise<{ end: DriveEnd; isLeaving: boolean }> {
+async function runTurn(
+  options: LineModeOptions,
+  ready: ReadySession,
+  prompt: string | null,
+): Promise<{ end: DriveEnd; isLeaving: boolean }> {
   const { io, screen, slash } = options;
   const { host, session } = ready;
   const width = () => Math.max(40, io.stdout.columns);
@@ -225,7 +229,11 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: st
 }
 
 /** Each open approval takes the next line of the input; false where there is none, and the approval stays open. */
-async function answerFromPipe(approvals: readonly Approval[], screen: Screen, reply: (approval: Approval, isAllowed: boolean) => Promise<void>): Promise<boolean> {
+async function answerFromPipe(
+  approvals: readonly Approval[],
+  screen: Screen,
+  reply: (approval: Approval, isAllowed: boolean) => Promise<void>,
+): Promise<boolean> {
   for (const approval of approvals) {
     const line = await screen.next(askPrompt);
     if (line === null || line === undefined) return false;

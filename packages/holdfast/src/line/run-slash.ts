@@ -100,14 +100,21 @@ async function diff(host: OpenHost, session: string, style: Style): Promise<stri
   for (const change of changes) {
     const text = await observer.diff(before, after, change.path);
     if (text === null) lines.push(style.strong(`${change.change}  ${sanitizeLine(change.path)} (its earlier content was not kept)`));
-    else lines.push(...sanitize(text).trimEnd().split("\n").map((line) => paintDiff(line, style)));
+    else
+      lines.push(
+        ...sanitize(text)
+          .trimEnd()
+          .split("\n")
+          .map((line) => paintDiff(line, style)),
+      );
   }
   return lines;
 }
 
 /** The manifest of the newest snapshot a turn started from, else the baseline's. */
 function startManifest(events: readonly StoredEvent[]): string | null {
-  const found = events.findLast((event) => event.type === "snapshot.recorded") ?? events.findLast((event) => event.type === "baseline.recorded");
+  const found =
+    events.findLast((event) => event.type === "snapshot.recorded") ?? events.findLast((event) => event.type === "baseline.recorded");
   if (found === undefined || found.payload === null) return null;
   return (JSON.parse(found.payload) as { manifest: string | null }).manifest;
 }

@@ -96,7 +96,11 @@ export function openScreen(io: Io): Screen {
         readline.prompt(true);
       }
       try {
-        while (inputs.length === 0 && !isClosed && signal?.aborted !== true) {
+        for (;;) {
+          // What was typed ahead stays for the next question where this one is no longer asked.
+          if (signal?.aborted === true) return undefined;
+          const input = inputs.shift();
+          if (input !== undefined || isClosed) return input ?? null;
           await new Promise<void>((resolve) => {
             const done = () => {
               waiters.delete(done);
@@ -107,9 +111,6 @@ export function openScreen(io: Io): Screen {
             signal?.addEventListener("abort", done);
           });
         }
-        // What was typed ahead stays for the next question where this one is no longer asked.
-        if (signal?.aborted === true) return undefined;
-        return inputs.shift() ?? null;
       } finally {
         if (isInteractive && !isClosed && isAsking && signal?.aborted === true) {
           cursorTo(output, 0);

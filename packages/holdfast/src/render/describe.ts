@@ -59,7 +59,9 @@ export function describeEvidence(evidence: Evidence): string[] {
   return [
     describeRun(evidence.run),
     ...(evidence.originalInputsRun === null ? [] : [`with the original tests: ${describeRun(evidence.originalInputsRun)}`]),
-    ...(evidence.repeats.length > 1 ? [`run ${evidence.repeats.length} times, ${evidence.repeats.filter((run) => run.passed).length} passed`] : []),
+    ...(evidence.repeats.length > 1
+      ? [`run ${evidence.repeats.length} times, ${evidence.repeats.filter((run) => run.passed).length} passed`]
+      : []),
     ...evidence.weaknesses.map((weakness) => `weak: ${weakness.detail}`),
   ];
 }

@@ -92,17 +92,23 @@ export function renderChanges(report: Report, style: Style, width: number): stri
 }
 
 /** An open approval with the exact input: never cut, every line marked as its own. */
-export function renderApproval(approval: Approval, options: Pick<EndingOptions, "style" | "width"> & { readonly showsResume: boolean }): string[] {
+export function renderApproval(
+  approval: Approval,
+  options: Pick<EndingOptions, "style" | "width"> & { readonly showsResume: boolean },
+): string[] {
   const { style, width } = options;
   return [
     "",
-    style.care(`approval ${approval.id}`) + ` ${approval.deadline === null ? "" : `(until ${new Date(approval.deadline).toISOString()})`}`.trimEnd(),
+    style.care(`approval ${approval.id}`) +
+      ` ${approval.deadline === null ? "" : `(until ${new Date(approval.deadline).toISOString()})`}`.trimEnd(),
     ...wrap(sanitizeLine(approval.reason), width),
     ...sanitize(approval.shown)
       .split("\n")
       .flatMap((line) => wrap(line, width - 4).map((part, index) => `  ${index === 0 ? "│" : "┆"} ${part}`)),
     "allowing it grants:",
-    ...describeScope(approval.scope).flatMap((line) => wrap(sanitizeLine(line), width - 4).map((part, index) => `  ${index === 0 ? "- " : "  "}${part}`)),
+    ...describeScope(approval.scope).flatMap((line) =>
+      wrap(sanitizeLine(line), width - 4).map((part, index) => `  ${index === 0 ? "- " : "  "}${part}`),
+    ),
     ...(options.showsResume ? [`answer with: holdfast approvals answer ${approval.id} allow   (or deny)`] : []),
   ];
 }

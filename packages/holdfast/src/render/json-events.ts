@@ -63,7 +63,10 @@ export function createJsonEvents(): {
       passed: evidence.run.passed,
       exit_code: evidence.run.exitCode,
       timed_out: evidence.run.timedOut,
-      counts: evidence.run.counts === null ? null : { passed: evidence.run.counts.passed, failed: evidence.run.counts.failed, skipped: evidence.run.counts.skipped },
+      counts:
+        evidence.run.counts === null
+          ? null
+          : { passed: evidence.run.counts.passed, failed: evidence.run.counts.failed, skipped: evidence.run.counts.skipped },
       duration_ms: evidence.run.durationMs,
       weaknesses: evidence.weaknesses,
       subject: evidence.subjectAfter,
@@ -122,7 +125,13 @@ export function createJsonEvents(): {
             type: "item.updated",
             item: {
               ...openItem(callOf(approval.callId)),
-              approval: { id: approval.id, reason: approval.reason, shown: approval.shown, scope: approval.scope, deadline: approval.deadline },
+              approval: {
+                id: approval.id,
+                reason: approval.reason,
+                shown: approval.shown,
+                scope: approval.scope,
+                deadline: approval.deadline,
+              },
             },
           });
         }
@@ -196,7 +205,9 @@ function openItem(call: OpenCall): Record<string, unknown> {
   const plan = call.decided?.plan;
   const head = { id: call.itemId, ...itemBody(call), status: "in_progress" };
   if (plan?.command !== undefined) return { ...head, aggregated_output: "", exit_code: null, ...oursOf(call) };
-  return plan !== undefined && isEdit(plan) ? { ...head, changes: [], ...oursOf(call) } : { ...head, result: null, error: null, ...oursOf(call) };
+  return plan !== undefined && isEdit(plan)
+    ? { ...head, changes: [], ...oursOf(call) }
+    : { ...head, result: null, error: null, ...oursOf(call) };
 }
 
 /** Type and fixed fields. Calls that the shape has no word for go as calls to a tool server named `holdfast`. */
@@ -244,7 +255,13 @@ function closedItem(call: OpenCall, settled: EventPayload<"call.settled">): Reco
     };
   }
   if (plan !== undefined && isEdit(plan)) {
-    return { ...head, changes: changesOf(outcome), status: isDone ? "completed" : "failed", ...(isDone ? {} : { message: outcome.text }), ...ours };
+    return {
+      ...head,
+      changes: changesOf(outcome),
+      status: isDone ? "completed" : "failed",
+      ...(isDone ? {} : { message: outcome.text }),
+      ...ours,
+    };
   }
   return {
     ...head,

@@ -37,7 +37,9 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
     row(label, fit(sanitizeLine(text), options.width() - labelWidth), paint);
   const output = (text: string): string[] => {
     const room = options.width() - labelWidth - 2;
-    const lines = sanitize(text).split("\n").filter((line) => line.trim() !== "");
+    const lines = sanitize(text)
+      .split("\n")
+      .filter((line) => line.trim() !== "");
     return fold(lines, options.outputLines).map((line) => style.dim(`${" ".repeat(labelWidth)}│ ${fit(line, room)}`));
   };
   const nameOf = (checkId: string) => checkNames.get(checkId) ?? checkId;
@@ -84,7 +86,9 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
     switch (event.type) {
       case "world.observed": {
         const unread = event.payload.sections.find((section) => section.id === "instructions" && section.trust === "untrusted");
-        return unread === undefined ? [] : row("note", "this project's instructions were found and are not obeyed: it is not trusted (holdfast trust)", style.dim);
+        return unread === undefined
+          ? []
+          : row("note", "this project's instructions were found and are not obeyed: it is not trusted (holdfast trust)", style.dim);
       }
       case "checks.accepted":
         for (const check of event.payload.checks) checkNames.set(check.id, check.name);
@@ -99,7 +103,11 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         const { error, attempt, retryAt } = event.payload;
         const status = error.status === null ? "" : ` (${error.status})`;
         const next = retryAt === null ? "" : `, tries again in ${duration(Math.max(0, retryAt - event.at))} (try ${attempt} failed)`;
-        return row("model", `${error.class.replaceAll("_", " ")}${status}: ${error.message}${next}`, retryAt === null ? style.bad : style.care);
+        return row(
+          "model",
+          `${error.class.replaceAll("_", " ")}${status}: ${error.message}${next}`,
+          retryAt === null ? style.bad : style.care,
+        );
       }
       case "sampling.abandoned":
         return row("model", "the answer was cut off and is not used", style.dim);
@@ -140,7 +148,11 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       case "call.intended":
         return event.payload.attempt > 1 ? row("again", `attempt ${event.payload.attempt}`, style.care) : [];
       case "call.recovered":
-        return row("found", `${tools.get(event.payload.callId) ?? "a call"} from before: ${event.payload.finding.replace("_", " ")}`, style.care);
+        return row(
+          "found",
+          `${tools.get(event.payload.callId) ?? "a call"} from before: ${event.payload.finding.replace("_", " ")}`,
+          style.care,
+        );
       case "call.settled":
         return settled(event.payload);
       case "task.ended": {
@@ -161,7 +173,11 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         const isWeak = evidence.weaknesses.length > 0;
         const paint = !evidence.run.passed ? style.bad : isWeak ? style.care : style.good;
         return [
-          ...row("check", `${nameOf(evidence.checkId)}: ${describeEvidence(evidence).join("; ")} · on ${shortDigest(evidence.subjectAfter)}`, paint),
+          ...row(
+            "check",
+            `${nameOf(evidence.checkId)}: ${describeEvidence(evidence).join("; ")} · on ${shortDigest(evidence.subjectAfter)}`,
+            paint,
+          ),
           ...(evidence.run.passed ? [] : output(evidence.run.tail)),
         ];
       }

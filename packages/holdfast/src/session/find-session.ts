@@ -23,9 +23,13 @@ export async function sessionById(ports: StorePorts, id: string): Promise<Sessio
   const close = id.length < 4 ? [] : (await ports.log.list({})).filter((row) => row.session.startsWith(id));
   const [only] = close;
   if (only !== undefined && close.length === 1) return only;
-  throw new HoldfastError("session_not_found", close.length === 0 ? `there is no session ${id}` : `${close.length} sessions begin with ${id}`, {
-    hint: "holdfast sessions list --all names them",
-  });
+  throw new HoldfastError(
+    "session_not_found",
+    close.length === 0 ? `there is no session ${id}` : `${close.length} sessions begin with ${id}`,
+    {
+      hint: "holdfast sessions list --all names them",
+    },
+  );
 }
 
 /** Throws `session_busy`, naming the holder, where a living process drives the session. */

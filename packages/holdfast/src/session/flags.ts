@@ -8,7 +8,12 @@ const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
 
 /** Flags that set how a session works, the same for `exec`, `exec resume` and line mode. */
 export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
-  model: { kind: "string", short: "m", value: "PROVIDER/NAME", help: "the model: openai/NAME, openai-compatible/NAME, a provider of your config, or script:FILE" },
+  model: {
+    kind: "string",
+    short: "m",
+    value: "PROVIDER/NAME",
+    help: "the model: openai/NAME, openai-compatible/NAME, a provider of your config, or script:FILE",
+  },
   effort: { kind: "string", value: "LEVEL", help: `how hard it thinks: ${efforts.join(", ")}`, oneOf: efforts },
   cd: { kind: "string", short: "C", value: "DIR", help: "work in this folder" },
   check: { kind: "list", value: "CMD", help: "a command that must pass before the work counts as done (repeatable)" },
@@ -21,7 +26,12 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
     oneOf: ["read-only", "workspace-write", "off"],
   },
   "allow-net": { kind: "list", value: "HOST", help: "a host that commands may reach, or all (repeatable, or separated by commas)" },
-  approvals: { kind: "string", value: "MODE", help: "what happens to a call that needs a person: ask, deny or allow", oneOf: ["ask", "deny", "allow"] },
+  approvals: {
+    kind: "string",
+    value: "MODE",
+    help: "what happens to a call that needs a person: ask, deny or allow",
+    oneOf: ["ask", "deny", "allow"],
+  },
   "trust-project": { kind: "boolean", help: "obey this project's instructions for this session" },
   limits: { kind: "string", value: "PRESET", help: "default, or strict (15 calls a turn, 200k tokens)", oneOf: ["default", "strict"] },
   "max-steps": { kind: "string", value: "N", help: "most steps a turn (250)" },
@@ -124,7 +134,12 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
 }
 
 /** What a resumed session's settings change to: only what was asked for. */
-export function settingsPatch(wishes: SessionWishes, current: Settings, model: string | null, presets: NewSettings["presets"]): Partial<Settings> {
+export function settingsPatch(
+  wishes: SessionWishes,
+  current: Settings,
+  model: string | null,
+  presets: NewSettings["presets"],
+): Partial<Settings> {
   const base = wishes.limits.preset === undefined ? current.limits : presets[wishes.limits.preset];
   const limits = applyLimits(base, wishes.limits);
   const accepted = [...new Set([...current.acceptCheckChanges, ...wishes.acceptCheckChanges])];

@@ -7,6 +7,7 @@ import { chooseModel, endpointOf, secretValues } from "../config/model-choice.ts
 import { isTrusted } from "../config/trust-store.ts";
 import type { Workspace } from "../config/workspace.ts";
 import { findWorkspace } from "../config/workspace.ts";
+import { sanitizeLine } from "../render/sanitize.ts";
 import type { HostOptions, Hosts, OpenHost, SessionView } from "../runtime-api.ts";
 import { checksFromCommands } from "./checks.ts";
 import { assertFree, newestSession, sessionById } from "./find-session.ts";
@@ -19,7 +20,7 @@ export async function openSetup(io: Io, isEphemeral = false): Promise<HostOption
   const config = await readConfig(home);
   io.hide(secretValues(config, io.env));
   await ensureHome(home);
-  return { home, isEphemeral, config, env: io.env };
+  return { home, isEphemeral, config, env: io.env, onWait: (message) => io.stderr.write(`${sanitizeLine(message)}\n`) };
 }
 
 /** A session that is ready to take input, with the host it runs in. */
@@ -87,7 +88,10 @@ export async function resumeSession(
   const store = await hosts.openStore(setup);
   let view: SessionView;
   try {
-    const row = id === null ? await newestSession(store.ports, await findWorkspace(wishes.folder, io.cwd, io.env)) : await sessionById(store.ports, id);
+    const row =
+      id === null
+        ? await newestSession(store.ports, await findWorkspace(wishes.folder, io.cwd, io.env))
+        : await sessionById(store.ports, id);
     view = await store.runtime.readSession(store.ports, row.session);
   } finally {
     await store.close();

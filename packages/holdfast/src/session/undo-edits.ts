@@ -27,12 +27,12 @@ export async function undoEdits(host: OpenHost, session: string, reach: "last" |
       conflicts.push(`${file.path}: ${now === null ? "deleted" : "changed"} since`);
       continue;
     }
-    const after = file.then === null ? null : await ports.blobs.get(file.then);
-    if (after === null && file.thenDigest !== null) {
+    const after = file.before === null ? null : await ports.blobs.get(file.before);
+    if (after === null && file.beforeDigest !== null) {
       conflicts.push(`${file.path}: its earlier content was not kept`);
       continue;
     }
-    edits.push({ path: file.path, before: now, after, afterDigest: file.thenDigest, mode: file.mode });
+    edits.push({ path: file.path, before: now, after, afterDigest: file.beforeDigest, mode: file.mode });
   }
   if (conflicts.length > 0) throw conflictError(conflicts);
   const undone: Undone = {
