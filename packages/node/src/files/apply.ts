@@ -83,6 +83,8 @@ function stage(step: Step, content: Uint8Array, undo: (() => void)[], ops: FileO
   const wanted = step.stat === null ? step.edit.mode : Number(step.stat.mode) & 0o7777;
   // Created for its owner alone where the final bits are known: a group or owner may still have to be set.
   const fd = ops.openSync(step.fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, wanted === null ? 0o666 : wanted & 0o600);
+  // Before the folders made for it go; by then it may have become the target.
+  undo.push(() => void attempt(() => ops.unlinkSync(step.fresh)));
   try {
     if (wanted !== null) ops.fchmodSync(fd, step.stat === null ? wanted : keepOwner(fd, wanted, step.stat, ops));
     for (let done = 0; done < content.length; ) done += ops.writeSync(fd, content, done);
