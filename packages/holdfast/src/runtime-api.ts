@@ -1,4 +1,4 @@
-import type { Root } from "@holdfast/protocol";
+import type { Root, Settings } from "@holdfast/protocol";
 import type * as runtime from "@holdfast/runtime";
 import type { Ports } from "@holdfast/runtime";
 import type { Config } from "./config/config.ts";
@@ -8,10 +8,10 @@ export type { SessionView } from "@holdfast/runtime";
 /** The log is enough to read a session. */
 export type StorePorts = Pick<Ports, "log">;
 /** What it takes to put something into a session's inbox. */
-export type PostPorts = Pick<Ports, "log" | "ids" | "clock" | "wakeups">;
+type PostPorts = Pick<Ports, "log" | "ids" | "clock" | "wakeups">;
 
 /** What the program asks of `@holdfast/runtime`. */
-export type Runtime = Pick<
+type Runtime = Pick<
   typeof runtime,
   "createSession" | "post" | "changeSettings" | "acceptChecks" | "drive" | "readSession" | "recordUndo" | "closeSession"
 >;
@@ -38,10 +38,17 @@ export interface OpenHost {
   close(): Promise<void>;
 }
 
+export interface HostWorkspace {
+  readonly cwd: string;
+  readonly roots: readonly Root[];
+  /** How far the session's checks reach; the usual sandbox without network where nothing is said. */
+  readonly reach?: Pick<Settings, "sandbox" | "network">;
+}
+
 /** Puts the ports of this machine together, each part loaded when it is first needed. */
 export interface Hosts {
   /** Enough to read sessions and to post to them. */
   openStore(options: HostOptions): Promise<OpenStore>;
   /** Everything a session in this workspace needs. */
-  openHost(options: HostOptions, workspace: { readonly cwd: string; readonly roots: readonly Root[] }): Promise<OpenHost>;
+  openHost(options: HostOptions, workspace: HostWorkspace): Promise<OpenHost>;
 }

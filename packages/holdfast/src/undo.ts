@@ -1,7 +1,7 @@
 import type { ChangedFile, EventPayload, StoredEvent } from "@holdfast/protocol";
 
 /** One file as it should be again. Digests are hex SHA-256 of the content, null where there is no file. */
-export interface UndoFile {
+interface UndoFile {
   readonly path: string;
   /** What the file must be now for the undo to be safe: as our last edit left it. */
   readonly nowDigest: string | null;

@@ -202,6 +202,20 @@ describe("at a terminal", () => {
     expect(await ended).toBe(0);
   });
 
+  test("a session that waits since an earlier process asks again, and goes on after the answer", async () => {
+    const hosts = fakeHosts({ script: [{ calls: [{ name: "danger", input: { text: "boom" } }] }, { text: "after the answer" }] });
+    expect(await main(["exec", ...model, "--approvals", "ask", "go"], piped(""), hosts)).toBe(4);
+    const { io, type, until } = terminal();
+    const ended = main(["--last"], io, hosts);
+    await until("reach example.org, for this call only");
+    await until("allow? y/n › ");
+    type("y\r");
+    await until("after the answer");
+    await until("› ");
+    type("/quit\r");
+    expect(await ended).toBe(0);
+  });
+
   test("Ctrl-C interrupts the turn, clears what is typed, and twice at an empty prompt leaves", async () => {
     const { io, type, until } = terminal();
     const hosts = fakeHosts({

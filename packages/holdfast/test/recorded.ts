@@ -21,7 +21,7 @@ export function proposes(callId: string, name: string, input: unknown): EventPay
   return { kind: "tool_call", id: `itm_${callId}`, callId, name, input: typeof input === "string" ? input : JSON.stringify(input) };
 }
 
-export function says(text: string): EventPayload<"sampling.settled">["items"][number] {
+function says(text: string): EventPayload<"sampling.settled">["items"][number] {
   return { kind: "assistant_message", id: `itm_${text.length}`, text };
 }
 
@@ -54,7 +54,7 @@ export function done(
   });
 }
 
-export function evidenceOf(phase: "baseline" | "final", passed: boolean): Evidence {
+function evidenceOf(phase: "baseline" | "final", passed: boolean): Evidence {
   return {
     checkId: "check_1",
     phase,

@@ -8,7 +8,7 @@ export interface Output {
   readonly columns: number;
 }
 
-export interface Input {
+interface Input {
   readonly isTTY: boolean;
   /** Everything until the end, as UTF-8. */
   readAll(): Promise<string>;

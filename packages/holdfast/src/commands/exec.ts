@@ -188,9 +188,9 @@ function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Shown {
       if (!isQuiet) print(progress(event));
     },
     end: (end, session) => {
-      print(renderEnding(end, { style, width: width(), session, showsResume: true }));
       const message = end.report?.message ?? "";
       if (message !== "") io.stdout.write(`${sanitize(message).trimEnd()}\n`);
+      print(renderEnding(end, { style, width: width(), session, showsResume: true }));
     },
   };
 }

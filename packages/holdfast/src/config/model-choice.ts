@@ -86,6 +86,11 @@ export function endpointOf(model: string, config: Config, env: Env): Endpoint {
         : `set base_url under [providers.${provider}] in config.toml`,
     });
   }
+  if (!URL.canParse(baseUrl)) {
+    throw new HoldfastError("config_invalid", `the base URL of ${provider} is no URL: ${JSON.stringify(baseUrl)}`, {
+      hint: "write the server's API root, such as http://127.0.0.1:11434/v1",
+    });
+  }
   const apiKey = keyOf(provider, configured, isOpenAi, env);
   if (apiKey === null && new URL(baseUrl).hostname === "api.openai.com") {
     throw new HoldfastError("no_model", `no key for ${model}`, { hint: waysOn });

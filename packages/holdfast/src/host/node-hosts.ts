@@ -1,8 +1,9 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BlobStore, Log, Ports } from "@holdfast/runtime";
-import type { HostOptions, Hosts, OpenHost, OpenStore } from "../runtime-api.ts";
+import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime-api.ts";
 import { clock } from "./clock.ts";
 import { ids } from "./ids.ts";
 import { createModels } from "./model.ts";
@@ -21,12 +22,15 @@ async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Lo
     const { createMemoryBlobs, createMemoryLog } = await import("@holdfast/stores");
     return { log: createMemoryLog(), blobs: createMemoryBlobs() };
   }
-  const [{ openSqliteLog }, { openFileBlobs }] = await Promise.all([import("@holdfast/stores/sqlite"), import("@holdfast/stores/file-blobs")]);
+  const [{ openSqliteLog }, { openFileBlobs }] = await Promise.all([
+    import("@holdfast/stores/sqlite"),
+    import("@holdfast/stores/file-blobs"),
+  ]);
   return { log: openSqliteLog(join(home, "sessions.db")), blobs: openFileBlobs(join(home, "blobs")) };
 }
 
 /** Everything a session in this workspace needs. Independent parts are loaded side by side: start-up is what a person waits for. */
-export async function openHost(options: HostOptions, workspace: Parameters<Hosts["openHost"]>[1]): Promise<OpenHost> {
+export async function openHost(options: HostOptions, workspace: HostWorkspace): Promise<OpenHost> {
   const { home, isEphemeral, config, env } = options;
   const user = env["HOME"] || homedir();
   const [runtime, node, tools, policy, checks, harness, { log, blobs }, signer, state] = await Promise.all([
@@ -42,8 +46,18 @@ export async function openHost(options: HostOptions, workspace: Parameters<Hosts
     isEphemeral ? mkdtemp(join(tmpdir(), "holdfast-")) : home,
   ]);
   const secrets = createSecrets(config, env);
-  const files = node.createFiles({ ...workspace, lockDir: join(home, "locks"), onWait: options.onWait });
-  const processes = node.createProcesses({ home: state });
+  const { cwd, roots, reach = { sandbox: "workspace-write", network: "none" } } = workspace;
+  const files = node.createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait });
+  const rootPaths = roots.map((root) => root.path);
+  const bundledScripts = join(import.meta.dirname, "sh");
+  const processes = node.createProcesses({
+    home: state,
+    workspaceRoots: rootPaths,
+    userHome: user,
+    environment: env,
+    label: `holdfast in ${cwd}`,
+    ...(existsSync(bundledScripts) ? { scripts: bundledScripts } : {}),
+  });
   const observer = node.createObserver({ files, blobs, cacheDir: join(state, "cache"), home: user });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
   const ports: Ports = {
@@ -56,7 +70,21 @@ export async function openHost(options: HostOptions, workspace: Parameters<Hosts
     files,
     processes,
     observer,
-    verifier: checks.createVerifier({ processes, observer, files: observer, blobs }),
+    verifier: checks.createVerifier({
+      observer,
+      processes,
+      blobs,
+      clock,
+      files,
+      confinement: (purpose, binds) => ({
+        mode: reach.sandbox,
+        network: reach.network,
+        scope: {},
+        roots: rootPaths,
+        purpose,
+        ...(binds === undefined ? {} : { binds }),
+      }),
+    }),
     policy: policy.createPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home }),
     director: harness.createDirector(),
     secrets,

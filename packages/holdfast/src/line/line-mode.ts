@@ -39,10 +39,10 @@ export async function runLineMode(options: LineModeOptions): Promise<number> {
   screen.print(options.welcome);
   let status = 0;
   let isLeaving = false;
-  let isFirst = options.goesOn;
+  let goesOn = options.goesOn;
   while (!isLeaving) {
     let prompt: string | null = null;
-    if (!isFirst) {
+    if (!goesOn) {
       const typed = await readIdle(options);
       if (typed === null) break;
       if (typed.type === "unknown") screen.print(unknownCommand(typed));
@@ -53,7 +53,7 @@ export async function runLineMode(options: LineModeOptions): Promise<number> {
       if (typed.type !== "prompt" || typed.text === "") continue;
       prompt = typed.text;
     }
-    isFirst = false;
+    goesOn = false;
     const ready = await options.begin(prompt ?? "");
     const turn = await runTurn(options, ready, prompt);
     status = turn.end.exitStatus;
@@ -209,6 +209,9 @@ async function runTurn(
     });
 
   if (prompt !== null) await send(prompt);
+  // A turn of an earlier process may already wait for an answer.
+  else state.asked.push(...(await host.runtime.readSession(host.ports, session)).openApprovals);
+  if (state.asked[0] !== undefined && screen.isInteractive) show(state.asked[0]);
   const listening = screen.isInteractive ? listen() : Promise.resolve();
   try {
     let end = await drive();

@@ -31,7 +31,7 @@ export function describeEnd(outcome: CallOutcome): string {
 }
 
 /** `fail · 1 failed, 41 passed · exit 1 · 2.3 s`. */
-export function describeRun(run: CheckRun): string {
+function describeRun(run: CheckRun): string {
   const parts = [run.passed ? "pass" : "fail"];
   if (run.counts !== null) {
     const counts = [

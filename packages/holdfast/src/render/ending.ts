@@ -55,7 +55,7 @@ function paintOf(end: DriveEnd, style: Style): (text: string) => string {
   }
 }
 
-export function renderCriteria(report: Report, width: number): string[] {
+function renderCriteria(report: Report, width: number): string[] {
   if (report.criteria.length === 0) return [];
   const rows = report.criteria.map((criterion) => [
     sanitizeLine(criterion.name),
@@ -70,7 +70,7 @@ export function renderCriteria(report: Report, width: number): string[] {
   ];
 }
 
-export function renderChanges(report: Report, style: Style, width: number): string[] {
+function renderChanges(report: Report, style: Style, width: number): string[] {
   if (!report.changesKnown) return ["", "changes: not known"];
   if (report.changes.length === 0) return ["", "changes: none"];
   const added = report.changes.reduce((sum, change) => sum + (change.added ?? 0), 0);

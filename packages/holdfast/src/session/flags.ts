@@ -120,6 +120,8 @@ export interface NewSettings {
 /** Settings of a new session: flags, then the config, then the defaults. */
 export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings {
   const preset = wishes.limits.preset ?? from.configLimits.preset ?? "default";
+  // A preset that was asked for now is not loosened by what the config says of single limits.
+  const configured = wishes.limits.preset === undefined ? from.configLimits : {};
   return {
     model: from.model,
     effort: wishes.effort ?? from.configEffort ?? null,
@@ -127,7 +129,7 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
     network: wishes.network ?? "none",
     approvals: wishes.approvals ?? from.defaultApprovals,
     isTrusted: from.isTrusted,
-    limits: applyLimits(applyLimits(from.presets[preset], from.configLimits), wishes.limits),
+    limits: applyLimits(applyLimits(from.presets[preset], configured), wishes.limits),
     takesBaseline: wishes.takesBaseline,
     acceptCheckChanges: [...wishes.acceptCheckChanges],
   };

@@ -6,7 +6,7 @@ import { HoldfastError } from "@holdfast/protocol/error";
 const mostBytes = 20 * 1024 * 1024;
 
 /** The media type that the first bytes say, whatever the name says. Null for what no provider reads. */
-export function imageType(bytes: Uint8Array): string | null {
+function imageType(bytes: Uint8Array): string | null {
   const ascii = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
   if (bytes[0] === 0x89 && ascii(1, 8) === "PNG\r\n\u001a\n") return "image/png";
   if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return "image/jpeg";

@@ -61,7 +61,7 @@ export async function startSession(
     defaultApprovals: about.defaultApprovals,
     presets: await limitPresets(),
   });
-  const host = await hosts.openHost(setup, { cwd: workspace.cwd, roots });
+  const host = await hosts.openHost(setup, { cwd: workspace.cwd, roots, reach: settings });
   try {
     const session = await host.runtime.createSession(host.ports, {
       roots,
@@ -101,10 +101,10 @@ export async function resumeSession(
   if (!model.startsWith("script:")) endpointOf(model, setup.config, io.env);
   const cwd = view.cwd ?? view.roots[0]?.path ?? io.cwd;
   const { cwd: real } = await findWorkspace(cwd, io.cwd, io.env);
-  const host = await hosts.openHost(setup, { cwd: real, roots: view.roots });
+  const patch = settingsPatch(wishes, view.settings, model, await limitPresets());
+  const host = await hosts.openHost(setup, { cwd: real, roots: view.roots, reach: { ...view.settings, ...patch } });
   try {
     await assertFree(host.ports, session);
-    const patch = settingsPatch(wishes, view.settings, model, await limitPresets());
     if (Object.keys(patch).length > 0) await host.runtime.changeSettings(host.ports, session, patch);
     const checks = checksFromCommands(wishes.checks);
     if (checks.length > 0) await host.runtime.acceptChecks(host.ports, session, checks);
