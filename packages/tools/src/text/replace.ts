@@ -24,7 +24,7 @@ interface Span {
 /**
  * Literal replacements, each looked up in the original text, so none can shift or feed another. `old` must occur exactly
  * once unless `all`. A newline in it matches LF and CRLF alike, and the new text gets the endings of what it replaces;
- * an `old` that spells out a CR is matched and replaced to the letter.
+ * an `old` that spells out CRLF and occurs so is matched and replaced to the letter.
  */
 export function replace(file: TextFile, edits: readonly Replacement[]): Replaced {
   const notes: string[] = [];
@@ -82,7 +82,7 @@ function spansOf(view: View, file: TextFile, edit: Replacement, index: number, n
   if (file.encoding === "8-bit" && !(isAscii(edit.old) && isAscii(edit.new))) {
     return "The file is not UTF-8, and only ASCII text can be edited in it safely.";
   }
-  const exact = edit.old.includes("\r") ? occurrences(file.text, edit.old, edit.all) : [];
+  const exact = edit.old.includes("\r\n") ? occurrences(file.text, edit.old, edit.all) : [];
   if (exact.length > 0) {
     return single(file, edit, exact) ?? exact.map((start) => ({ edit: index, start, end: start + edit.old.length, text: edit.new }));
   }

@@ -23,7 +23,7 @@ export function asciiOnly(before: TextFile, content: string): boolean {
   return before.encoding === "8-bit" && !isAscii(content);
 }
 
-/** In a file of mixed endings each line that stays keeps its own. */
+/** In a file of mixed endings each line that stays keeps its own, and one that changes takes that of the line it replaces. */
 async function aligned(lines: readonly Line[], text: string): Promise<string> {
   const { diffArrays } = await import("diff");
   const fresh = splitLines(text).map((line) => line.text);
@@ -36,10 +36,19 @@ async function aligned(lines: readonly Line[], text: string): Promise<string> {
   const endsWithNewline = text.endsWith("\n");
   const result: Line[] = [];
   let at = 0;
+  let gone: readonly Line[] = [];
   for (const part of parts) {
-    if (part.removed) at += part.value.length;
-    else if (part.added) for (const line of part.value) result.push({ text: line, ending: result.at(-1)?.ending || lines[at]?.ending || "\n" });
-    else for (const line of part.value) result.push({ text: line, ending: lines[at++]?.ending || "\n" });
+    if (part.removed) {
+      gone = lines.slice(at, at + part.value.length);
+      at += part.value.length;
+    } else if (part.added) {
+      for (const [index, text] of part.value.entries()) {
+        result.push({ text, ending: gone[index]?.ending || result.at(-1)?.ending || lines[at]?.ending || "\n" });
+      }
+    } else {
+      gone = [];
+      for (const text of part.value) result.push({ text, ending: lines[at++]?.ending || "\n" });
+    }
   }
   return joinLines(result.map((line, index) => (index === result.length - 1 && !endsWithNewline ? { text: line.text, ending: "" } : line)));
 }
