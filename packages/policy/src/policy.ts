@@ -39,7 +39,11 @@ export function createPolicy(options: PolicyOptions = {}): Policy {
 async function decide(request: PolicyRequest, places: PolicyPlaces): Promise<PolicyDecision> {
   const { subjects, provenRead } = await factsOf(request, places);
   const doubt: Fact[] = request.repeatsDoubt ? [{ kind: "repeats_doubt", what: "", scope: {} }] : [];
-  return judgeSubjects(subjects.map((facts) => [...facts, ...doubt]), builtinRules, provenRead && !request.repeatsDoubt);
+  return judgeSubjects(
+    subjects.map((facts) => [...facts, ...doubt]),
+    builtinRules,
+    provenRead && !request.repeatsDoubt,
+  );
 }
 
 interface FactsOfCall {

@@ -4,7 +4,12 @@ import { home, request, type Setting } from "./world.ts";
 
 /** Ids of all built-in rules that match a call, not only of the one that decides. */
 export async function ruleIds(example: RuleExample, setting: Setting = {}): Promise<string[]> {
-  const { subjects } = await factsOf(request(example, setting), { home, temporary: ["/tmp"], holdfastHome: `${home}/.holdfast`, masked: [] });
+  const { subjects } = await factsOf(request(example, setting), {
+    home,
+    temporary: ["/tmp"],
+    holdfastHome: `${home}/.holdfast`,
+    masked: [],
+  });
   const kinds = new Set(subjects.flat().map((fact) => fact.kind));
   return builtinRules.filter((rule) => rule.facts.some((kind) => kinds.has(kind))).map((rule) => rule.id);
 }

@@ -11,9 +11,27 @@ const links: Readonly<Record<string, string>> = {
   [`${workspace}/out-link`]: "/opt/out",
   [`${workspace}/hooks-link`]: `${workspace}/.git/hooks`,
 };
-const folders = new Set([workspace, ...["src", ".git", ".git/hooks", "docs", ".github", "dist", "node_modules"].map((path) => `${workspace}/${path}`), "/", home, "/opt", "/opt/out", "/etc", "/usr/local/bin", "/tmp"]);
-const tracked = new Set(["src", "src/a.ts", "src/b.ts", "README.md", "docs", "AGENTS.md", ".github", "package.json"].map((path) => `${workspace}/${path}`));
-const files = new Set([...tracked, ...["notes.txt", ".env", ".git/config", "a.ts", "dist/main.js"].map((path) => `${workspace}/${path}`), `${home}/.ssh/id_rsa`, "/etc/passwd", "/etc/hosts"]);
+const folders = new Set([
+  workspace,
+  ...["src", ".git", ".git/hooks", "docs", ".github", "dist", "node_modules"].map((path) => `${workspace}/${path}`),
+  "/",
+  home,
+  "/opt",
+  "/opt/out",
+  "/etc",
+  "/usr/local/bin",
+  "/tmp",
+]);
+const tracked = new Set(
+  ["src", "src/a.ts", "src/b.ts", "README.md", "docs", "AGENTS.md", ".github", "package.json"].map((path) => `${workspace}/${path}`),
+);
+const files = new Set([
+  ...tracked,
+  ...["notes.txt", ".env", ".git/config", "a.ts", "dist/main.js"].map((path) => `${workspace}/${path}`),
+  `${home}/.ssh/id_rsa`,
+  "/etc/passwd",
+  "/etc/hosts",
+]);
 
 function resolve(path: string): { real: string; crossesLink: boolean } {
   const absolute = path.startsWith("/") ? path : `${workspace}/${path}`;

@@ -8,7 +8,11 @@ import { parseCommand } from "../shell/parse.ts";
 import { withoutAllowedNetwork } from "./judge.ts";
 
 /** Facts of a command line, one list for each subject, with every path resolved. */
-export async function commandFacts(request: PolicyRequest, line: string, places: PolicyPlaces): Promise<{ subjects: Fact[][]; provenRead: boolean }> {
+export async function commandFacts(
+  request: PolicyRequest,
+  line: string,
+  places: PolicyPlaces,
+): Promise<{ subjects: Fact[][]; provenRead: boolean }> {
   const parsed = parseCommand(line);
   const analysis = analyse(parsed, places.home);
   const movesFiles = parsed.commands.some((command) => ["mv", "ln", "git"].includes(programOf(command.words) ?? ""));

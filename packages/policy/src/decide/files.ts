@@ -14,8 +14,9 @@ export async function fileFacts(request: PolicyRequest, use: "read" | "edit", pl
   const { plan, tool } = request;
   const declared = use === "edit" ? plan.writes : plan.reads;
   const paths = declared.filter((resource) => resource.startsWith(prefix)).map((resource) => resource.slice(prefix.length));
-  // An edit that doesn't say what it edits can't be judged.
-  if (paths.includes("") || (use === "edit" && paths.length === 0)) return [{ kind: "unknown_tool", what: `${tool} without a path`, scope: {} }];
+  // A call that doesn't say what it touches can't be judged; a search without a path is one of the workspace.
+  if (paths.includes("") || (paths.length === 0 && tool !== "search"))
+    return [{ kind: "unknown_tool", what: `${tool} without a path`, scope: {} }];
   const lookup = newLookup(request, places, false);
   const facts: Fact[] = [];
   for (const path of paths) facts.push(...(await judgeFile(path, use, lookup)));
@@ -37,7 +38,11 @@ async function judgeFile(path: string, use: "read" | "edit", lookup: Lookup): Pr
   const isInside = identity.root !== null;
   if (isMasked || secret.includes("folder") || (!isInside && secret.includes("file"))) return [fact("secret_folder", path)];
   // Inside the workspace a person may well mean it: `.env` is asked for, not refused.
-  if (use === "read") return secret.includes("file") ? [fact("secret_read", path)] : [];
+  if (use === "read") {
+    // A search from above the home would walk through everything in it.
+    const walksHome = lookup.request.tool === "search" && !isInside && home !== null && isBelow(home, identity.real);
+    return secret.includes("file") || walksHome ? [fact("secret_read", path)] : [];
+  }
   if (!isInside) {
     if (temporary.some((folder) => isBelow(identity.real, folder))) return [];
     return [fact("outside_write", `${path} lies outside the workspace`, { writable: [identity.real] })];

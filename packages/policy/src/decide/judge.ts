@@ -43,7 +43,8 @@ function withoutNetwork(scope: Scope): Scope {
 }
 
 function widen(a: Scope, b: Scope): Scope {
-  const network = a.network === "all" || b.network === "all" ? ("all" as const) : [...new Set([...(a.network ?? []), ...(b.network ?? [])])];
+  const network =
+    a.network === "all" || b.network === "all" ? ("all" as const) : [...new Set([...(a.network ?? []), ...(b.network ?? [])])];
   const writable = [...new Set([...(a.writable ?? []), ...(b.writable ?? [])])];
   return {
     ...(network === "all" || network.length > 0 ? { network } : {}),
@@ -65,7 +66,8 @@ export function judgeSubjects(subjects: readonly (readonly Fact[])[], rules: rea
     // A subject without any rule isn't allowed by silence.
     if (answer === null) return unanswered;
     answers.push(answer);
-    if (answer.decision === "review") reviewed.push(...matches.filter((match) => match.decision === "review" && match.authority === answer.authority));
+    if (answer.decision === "review")
+      reviewed.push(...matches.filter((match) => match.decision === "review" && match.authority === answer.authority));
   }
   const ordered = answers.toSorted((a, b) => rules.indexOf(a.rule) - rules.indexOf(b.rule));
   const answer = strictest(ordered);
@@ -84,7 +86,9 @@ export function judgeSubjects(subjects: readonly (readonly Fact[])[], rules: rea
 }
 
 function fill(sentence: string, what: string): string {
-  const safe = [...what].map((character) => (character < " " || (character >= "\u007f" && character < "\u00a0") ? " " : character)).join("");
+  const safe = [...what]
+    .map((character) => (character < " " || (character >= "\u007f" && character < "\u00a0") ? " " : character))
+    .join("");
   return sentence.replaceAll("{what}", () => safe);
 }
 

@@ -14,6 +14,7 @@ import { programOf, type ParsedCommand, type ShellWord, type SimpleCommand, text
 import { cutWord } from "../shell/options.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
+import { normalise } from "./place.ts";
 import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed } from "./fact.ts";
 
 /** One command with what is true of it. Rules are applied to each subject alone; the strictest answer stands for the line. */
@@ -73,13 +74,17 @@ function judge(command: SimpleCommand, findings: Findings, home: string | null):
   const args = command.words.slice(1);
   const call: JudgedCall = { command, program, args, texts: args.map((word) => word.literal ?? ""), text: textOf(command) };
   if (program === "git") judgeGit(call, findings);
-  for (const judges of [networkJudges, packageJudges, systemJudges, databaseJudges, taskJudges, fileJudges]) judges.get(program)?.(call, findings);
+  for (const judges of [networkJudges, packageJudges, systemJudges, databaseJudges, taskJudges, fileJudges])
+    judges.get(program)?.(call, findings);
   interpreterJudge(program)?.(call, findings);
   deviceJudge(program)?.(call, findings);
   judgeScript(call, findings);
   judgeSecrets(call, findings, home);
-  if (readRunner(program, command.words)?.mayFetch === true) addFact(findings, "network", `${call.text} may fetch what it runs`, networkScope(null));
-  const lasts = command.isBackground && (command.via.some((name) => name === "nohup" || name === "setsid") || program === "nohup" || program === "setsid");
+  if (readRunner(program, command.words)?.mayFetch === true)
+    addFact(findings, "network", `${call.text} may fetch what it runs`, networkScope(null));
+  const lasts =
+    command.isBackground &&
+    (command.via.some((name) => name === "nohup" || name === "setsid") || program === "nohup" || program === "setsid");
   if (lasts || program === "disown") addFact(findings, "outlives", call.text);
 }
 
@@ -102,7 +107,8 @@ function judgeRedirects(command: SimpleCommand, findings: Findings): void {
     if (isDup && target.literal !== null && dups.test(target.literal)) continue;
     for (const guess of target.literal === null ? target.guesses : [target.literal]) {
       const host = socketHost(guess);
-      if (host !== null) addFact(findings, "network", `${operator} ${target.text} opens a connection`, networkScope(host === "?" ? null : [host]));
+      if (host !== null)
+        addFact(findings, "network", `${operator} ${target.text} opens a connection`, networkScope(host === "?" ? null : [host]));
     }
     if (operator === "<") addNeed(findings, "read", target);
     else if (operator !== "<&") addNeed(findings, "write", target);
@@ -111,7 +117,9 @@ function judgeRedirects(command: SimpleCommand, findings: Findings): void {
 
 /** Programs whose words are no paths, or that judge their paths themselves. */
 const noPaths = new Set(
-  "echo printf true false : basename dirname realpath which type command test [ [[ export alias unset seq date tr kill rm mv cp ln install mkdir rmdir touch chmod chown chgrp truncate shred dd rimraf unlink exit return cd pushd popd set shift local declare read wait sleep history".split(" "),
+  "echo printf true false : basename dirname realpath which type command test [ [[ export alias unset seq date tr kill rm mv cp ln install mkdir rmdir touch chmod chown chgrp truncate shred dd rimraf unlink exit return cd pushd popd set shift local declare read wait sleep history".split(
+    " ",
+  ),
 );
 /** Programs that show names and sizes, not contents: a secret file may be seen, a folder of them not listed. */
 const showsNames = new Set("ls stat find fd tree du file readlink wc".split(" "));
@@ -145,7 +153,7 @@ function isSecretWord(word: ShellWord, home: string | null, onlyFolders: boolean
   const start = /^(?:--?[\w-]+=|@|file:\/\/|\w+=@?)/.exec(word.literal ?? "")?.[0].length ?? 0;
   const path = start > 0 ? cutWord(word, start) : word;
   const values = path.literal === null ? path.guesses : [path.literal];
-  const found = values.map((value) => secretPlace(value, home));
+  const found = values.map((value) => secretPlace(normalise(value), home));
   if (found.some((place) => place === "folder" || (place === "file" && !onlyFolders))) return true;
   return path.literal === null && path.pattern !== null && !onlyFolders && couldBeSecret(path.pattern);
 }

@@ -60,6 +60,8 @@ export type PathUse =
   /** Empties or destroys a content: `truncate`, `shred`. */
   | "truncate"
   | "delete"
+  /** Goes from here to `target`; out of the workspace it is as good as deleted. */
+  | "move"
   /** Restores an old content over a path, where there is such a path: `git checkout X`. */
   | "restore";
 
@@ -69,6 +71,7 @@ export interface PathNeed {
   readonly isRecursive: boolean;
   /** Added to the word where it turns out to be a folder: `mv a folder` writes `folder/a`. */
   readonly inside?: readonly string[];
+  readonly target?: ShellWord;
 }
 
 /** What the judges of programs say about one command. */

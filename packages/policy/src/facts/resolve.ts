@@ -42,19 +42,25 @@ export async function identify(lookup: Lookup, path: string): Promise<PathIdenti
   }
 }
 
-async function isTracked(lookup: Lookup, real: string): Promise<boolean> {
-  if (lookup.left <= 0) return true;
+/** Null where it can't be told: then neither answer may be relied on. */
+async function isTracked(lookup: Lookup, real: string): Promise<boolean | null> {
+  if (lookup.left <= 0) return null;
   lookup.left--;
   try {
     return await lookup.request.isTracked(real);
   } catch {
-    return true;
+    return null;
   }
 }
 
 /** What a need comes to, once it is known where its path leads. */
 export async function resolveNeed(need: PathNeed, places: Places, lookup: Lookup): Promise<Fact[]> {
   const { word } = need;
+  if (need.use === "move") {
+    const { target, ...moved } = need;
+    const use = target !== undefined && (await leavesWorkspace(target, places, lookup)) ? "delete" : "write";
+    return resolveNeed({ ...moved, use }, places, lookup);
+  }
   if (word.literal !== null) {
     const facts: Fact[] = [];
     for (const path of pathsOf(word.literal, word.fromHome, places, lookup)) {
@@ -64,27 +70,39 @@ export async function resolveNeed(need: PathNeed, places: Places, lookup: Lookup
   }
   const facts: Fact[] = [];
   for (const guess of word.guesses) {
-    for (const path of pathsOf(guess, word.fromHome, places, lookup)) if (path !== null) facts.push(...(await judgePath(need, path, lookup)));
+    for (const path of pathsOf(guess, word.fromHome, places, lookup))
+      if (path !== null) facts.push(...(await judgePath(need, path, lookup)));
   }
   if (need.use !== "delete" && need.use !== "truncate" && need.use !== "restore") return facts;
-  // `dist/*.js` stays below dist, whatever it matches.
+  // `dist/*.js` stays below dist, whatever it matches; `*` stays where the command runs.
   const folder = word.pattern === null ? null : /^((?:[^*?[\\]*\/)?)[^/]*$/.exec(word.pattern)?.[1];
-  if (folder != null && folder !== "") {
-    const inside: PathNeed = { ...need, isRecursive: true };
-    for (const path of pathsOf(folder, word.fromHome, places, lookup)) facts.push(...(path === null ? placeless(need) : await judgePath(inside, path, lookup)));
-    if (isEverything(folder, word)) facts.push(fact("destroys_system", word.text));
+  if (folder != null) {
+    const rest = word.pattern?.slice(folder.length) ?? "";
+    const inside: PathNeed = { ...need, isRecursive: need.isRecursive && /^\.?\*$/.test(rest) };
+    for (const path of pathsOf(folder, word.fromHome, places, lookup))
+      facts.push(...(path === null ? placeless(need) : await judgePath(inside, path, lookup)));
     return facts;
   }
   return [...facts, fact("loses_work", `${word.text}: what it names isn't known beforehand`)];
 }
 
-function isEverything(folder: string, word: ShellWord): boolean {
-  return folder === "/" || (word.fromHome && folder === "~/");
+/** True where a target is, or may be, outside every root: a temporary folder ends with the session. */
+async function leavesWorkspace(target: ShellWord, places: Places, lookup: Lookup): Promise<boolean> {
+  const values = target.literal === null ? target.guesses : [target.literal];
+  for (const value of values) {
+    for (const path of pathsOf(value, target.fromHome, places, lookup)) {
+      const identity = path === null || path.startsWith("~") ? null : await identify(lookup, path);
+      if (path !== null && identity?.root == null) return true;
+    }
+  }
+  return false;
 }
 
 /** A relative path in a folder that isn't known. */
 function placeless(need: PathNeed): Fact[] {
-  return need.use === "delete" || need.use === "truncate" ? [fact("loses_work", `${need.word.text}, in a folder that isn't known beforehand`)] : [];
+  return need.use === "delete" || need.use === "truncate"
+    ? [fact("loses_work", `${need.word.text}, in a folder that isn't known beforehand`)]
+    : [];
 }
 
 /** Every path that a word may mean; null where the folder it starts from isn't known. `~` where the home isn't. */
@@ -107,13 +125,18 @@ async function judgePath(need: PathNeed, path: string, lookup: Lookup): Promise<
   if (need.use === "read" || need.use === "list") return judgeRead(need, path, plain, lookup);
   if (plain.startsWith("/dev/")) return quietDevices.test(plain) ? [] : [fact("device_write", `${need.word.text} is a device`)];
   const { home, holdfastHome, temporary } = lookup.places;
-  if (need.use === "delete" && need.isRecursive && (plain === "/" || plain === "~" || plain === home || (lookup.cwd !== "" && plain !== lookup.cwd && isBelow(lookup.cwd, plain)))) {
+  if (
+    need.use === "delete" &&
+    need.isRecursive &&
+    (plain === "/" || plain === "~" || plain === home || (lookup.cwd !== "" && plain !== lookup.cwd && isBelow(lookup.cwd, plain)))
+  ) {
     return [fact("destroys_system", `${need.word.text} holds more than the workspace`)];
   }
   if (plain.startsWith("~")) return [outside(need, plain)];
   const identity = await identify(lookup, path);
   if (identity === null) return [fact("too_complex", `${need.word.text} can't be looked up`)];
-  if (holdfastHome !== null && (isBelow(identity.real, holdfastHome) || isBelow(plain, holdfastHome))) return [fact("own_records", need.word.text)];
+  if (holdfastHome !== null && (isBelow(identity.real, holdfastHome) || isBelow(plain, holdfastHome)))
+    return [fact("own_records", need.word.text)];
   if (identity.root === null) {
     if (temporary.some((folder) => isBelow(identity.real, folder))) return [];
     if (need.use === "restore") return [];
@@ -132,6 +155,7 @@ async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Looku
   switch (need.use) {
     case "read":
     case "list":
+    case "move":
       return [];
     case "restore":
       return identity.kind === "missing" ? [] : [fact("loses_work", `${need.word.text} would be put back to an earlier state`)];
@@ -142,17 +166,21 @@ async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Looku
       if (identity.kind === "directory") {
         const facts: Fact[] = [];
         for (const name of need.inside ?? []) {
-          facts.push(...(await judgePath({ use: "overwrite", word: need.word, isRecursive: false }, joinPath(identity.real, name), lookup)));
+          facts.push(
+            ...(await judgePath({ use: "overwrite", word: need.word, isRecursive: false }, joinPath(identity.real, name), lookup)),
+          );
         }
         return facts;
       }
       // What version control knows is kept there; what it doesn't exists nowhere else.
-      return identity.kind === "file" && !isRegenerable(relative) && !(await isTracked(lookup, identity.real)) ? [fact("loses_work", `${need.word.text} would be overwritten`)] : [];
+      return identity.kind === "file" && !isRegenerable(relative) && (await isTracked(lookup, identity.real)) !== true
+        ? [fact("loses_work", `${need.word.text} would be overwritten`)]
+        : [];
     }
     case "truncate":
       return identity.kind === "missing" ? [] : [fact("loses_work", `${need.word.text} would lose its content`)];
     case "delete":
-      if (relative !== "" && isRegenerable(relative) && !(await isTracked(lookup, identity.real))) return [];
+      if (relative !== "" && isRegenerable(relative) && (await isTracked(lookup, identity.real)) === false) return [];
       if (identity.kind === "missing" && !lookup.movesFiles && !isProtected) return [];
       return [fact("loses_work", `${need.word.text} would be deleted`)];
   }
@@ -165,7 +193,8 @@ async function judgeRead(need: PathNeed, path: string, plain: string, lookup: Lo
   const real = identity?.real ?? plain;
   for (const each of [plain, real]) {
     const secret = secretPlace(each, home);
-    if (secret === "folder" || (secret === "file" && need.use === "read") || hidden.some((folder) => isBelow(each, folder))) return [fact("secret_read", `${need.word.text} holds credentials`)];
+    if (secret === "folder" || (secret === "file" && need.use === "read") || hidden.some((folder) => isBelow(each, folder)))
+      return [fact("secret_read", `${need.word.text} holds credentials`)];
   }
   // Not resolved means not proven; the sandbox still hides what must be hidden.
   return identity === null && !plain.startsWith("~") ? [fact("too_complex", `${need.word.text} can't be looked up`)] : [];

@@ -2,8 +2,10 @@ import { addFact, type Findings, type Judge, type JudgedCall } from "../facts/fa
 import { hasOption, optionValues, roughOperands } from "../shell/options.ts";
 import { hostOf, isLoopback, networkScope } from "./hosts.ts";
 
-const readingSql = /^\s*(?:select|explain|show|describe|desc|with|values|table|pragma\s+\w+(?:\([^)]*\))?\s*;?\s*$|\.(?:tables|schema|indexes|databases|mode|headers|help|dump)|\\(?!!|i|o|copy|g|w|set)\w*\+?)\b/i;
-const changingSql = /\b(?:insert|update|delete|drop|truncate|alter|create|grant|revoke|replace|merge|call|do|copy|vacuum|reindex|attach|load_extension|load|into\s+(?:out|dump)file)\b|\\!|\\copy|\.(?:shell|system|import|output|once|save|restore)/i;
+const readingSql =
+  /^\s*(?:select|explain|show|describe|desc|with|values|table|pragma\s+\w+(?:\([^)]*\))?\s*;?\s*$|\.(?:tables|schema|indexes|databases|mode|headers|help|dump)|\\(?!!|i|o|copy|g|w|set)\w*\+?)\b/i;
+const changingSql =
+  /\b(?:insert|update|delete|drop|truncate|alter|create|grant|revoke|replace|merge|call|do|copy|vacuum|reindex|attach|load_extension|load|into\s+(?:out|dump)file)\b|\\!|\\copy|\.(?:shell|system|import|output|once|save|restore)/i;
 
 /** True for text of which every statement only reads. */
 export function onlyReads(sql: string): boolean {
@@ -17,7 +19,9 @@ function serverOf(call: JudgedCall): string[] | null {
   const hosts = optionValues(call.args, ["-h", "--host", "-H"]);
   const urls = call.args.filter((word) => /^[a-z][a-z0-9+]*:\/\//.test(word.literal ?? ""));
   if ([...hosts, ...urls].some((word) => word.literal === null)) return null;
-  return [...hosts.map((word) => word.literal ?? "?"), ...urls.map((word) => hostOf(word.literal ?? "") ?? "?")].filter((host) => !host.startsWith("/"));
+  return [...hosts.map((word) => word.literal ?? "?"), ...urls.map((word) => hostOf(word.literal ?? "") ?? "?")].filter(
+    (host) => !host.startsWith("/"),
+  );
 }
 
 function reach(call: JudgedCall, findings: Findings): void {
@@ -31,7 +35,8 @@ const sqlClient: Judge = (call, findings) => {
   const isEmbedded = call.program === "sqlite3" || call.program === "duckdb" || call.program === "sqlite";
   if (isEmbedded) texts.push(...roughOperands(call.args, ["-c", "-cmd", "-separator"]).slice(1));
   const list = optionValues(call.args, ["-l", "--list"]).length > 0 || hasOption(call.args, "--list");
-  const read = texts.length > 0 && texts.every((word) => word.literal !== null && onlyReads(word.literal)) && !hasOption(call.args, "-f", "--file");
+  const read =
+    texts.length > 0 && texts.every((word) => word.literal !== null && onlyReads(word.literal)) && !hasOption(call.args, "-f", "--file");
   const here = call.command.hereText;
   if (!(read || list || (texts.length === 0 && here !== null && onlyReads(here)))) addFact(findings, "database", call.text);
   if (!isEmbedded) reach(call, findings);
@@ -49,13 +54,23 @@ const redisReads =
 
 const redis: Judge = (call, findings) => {
   const words = roughOperands(call.args, ["-h", "-p", "-a", "-n", "-u", "--user", "--pass"]);
-  if (!redisReads.test(words[0]?.literal ?? (hasOption(call.args, "--version", "--help") ? "ping" : "?"))) addFact(findings, "database", call.text);
+  if (!redisReads.test(words[0]?.literal ?? (hasOption(call.args, "--version", "--help") ? "ping" : "?")))
+    addFact(findings, "database", call.text);
   reach(call, findings);
 };
 
 const mongo: Judge = (call, findings) => {
   const code = optionValues(call.args, ["--eval"]);
-  const reads = code.length > 0 && code.every((word) => word.literal !== null && /\b(?:find|findOne|count\w*|aggregate|stats|getIndexes|distinct|explain|listDatabases|getCollectionNames|version|hello|ping)\b|^show\b/.test(word.literal) && !/\b(?:drop|delete|remove|update|insert|replace|create|rename|\$out|\$merge|eval|load)\w*/i.test(word.literal));
+  const reads =
+    code.length > 0 &&
+    code.every(
+      (word) =>
+        word.literal !== null &&
+        /\b(?:find|findOne|count\w*|aggregate|stats|getIndexes|distinct|explain|listDatabases|getCollectionNames|version|hello|ping)\b|^show\b/.test(
+          word.literal,
+        ) &&
+        !/\b(?:drop|delete|remove|update|insert|replace|create|rename|\$out|\$merge|eval|load)\w*/i.test(word.literal),
+    );
   if (!reads && !hasOption(call.args, "--version", "--help")) addFact(findings, "database", call.text);
   reach(call, findings);
 };
@@ -84,6 +99,19 @@ const migrations: Judge = (call, findings) => {
   if (changes[call.program]?.test(text) === true) addFact(findings, "database", call.text);
 };
 
+/** Frameworks whose own script carries the subcommands. */
+const management: Judge = (call, findings) => {
+  const at = call.texts.findIndex((text) => /(?:^|\/)(?:manage\.py|artisan|console)$/.test(text));
+  if (
+    at >= 0 &&
+    /^(?:migrate(?!:status)|flush|sqlflush|loaddata|db:|doctrine:(?:migrations:migrate|database:drop|schema:))/.test(
+      call.texts[at + 1] ?? "",
+    )
+  ) {
+    addFact(findings, "database", call.text);
+  }
+};
+
 function each(judge: Judge, names: string): (readonly [string, Judge])[] {
   return names.split(" ").map((name) => [name, judge] as const);
 }
@@ -91,8 +119,15 @@ function each(judge: Judge, names: string): (readonly [string, Judge])[] {
 export const databaseJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...each(sqlClient, "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd usql pgcli mycli cqlsh"),
   ...each(dump, "pg_dump pg_dumpall mysqldump mongodump pg_isready"),
-  ...each(change, "createdb dropdb createuser dropuser pg_restore mysqladmin mongorestore mongoimport pg_ctl initdb vacuumdb reindexdb pgbench influx"),
+  ...each(
+    change,
+    "createdb dropdb createuser dropuser pg_restore mysqladmin mongorestore mongoimport pg_ctl initdb vacuumdb reindexdb pgbench influx",
+  ),
   ...each(redis, "redis-cli valkey-cli"),
   ...each(mongo, "mongosh mongo"),
-  ...each(migrations, "prisma alembic knex sequelize sequelize-cli typeorm drizzle-kit dbmate flyway liquibase goose diesel sqlx rake rails"),
+  ...each(management, "python python3 php"),
+  ...each(
+    migrations,
+    "prisma alembic knex sequelize sequelize-cli typeorm drizzle-kit dbmate flyway liquibase goose diesel sqlx rake rails",
+  ),
 ]);

@@ -21,10 +21,11 @@ const transfer: Judge = (call, findings) => {
   const sources = folder === undefined ? operands.slice(0, -1) : operands;
   const target = folder ?? (operands.length > 1 ? operands.at(-1) : undefined);
   if (call.program === "mv") {
-    for (const word of sources) addNeed(findings, "write", word);
+    for (const word of sources) addNeed(findings, "move", word, target === undefined ? {} : { target });
   } else if (call.program !== "ln") for (const word of sources) addNeed(findings, "read", word);
   const inside = sources.map(baseOf).filter((name) => name !== null);
-  const keeps = hasOption(call.args, "-n", "--no-clobber", "-b", "--backup") || (call.program === "ln" && !hasOption(call.args, "-f", "--force"));
+  const keeps =
+    hasOption(call.args, "-n", "--no-clobber", "-b", "--backup") || (call.program === "ln" && !hasOption(call.args, "-f", "--force"));
   addNeed(findings, keeps ? "write" : "overwrite", target, { inside });
 };
 
@@ -36,7 +37,9 @@ function writesAll(valued: readonly string[] = []): Judge {
 
 /** The first operand says how, the rest where: `chmod 755 file`. */
 const changeMode: Judge = (call, findings) => {
-  const operands = roughOperands(call.args.filter((word) => !/^-[rwxXstugo,+=-]*[rwxst]/.test(word.literal ?? "") || /^-R$/.test(word.literal ?? "")));
+  const operands = roughOperands(
+    call.args.filter((word) => !/^-[rwxXstugo,+=-]*[rwxst]/.test(word.literal ?? "") || /^-R$/.test(word.literal ?? "")),
+  );
   const paths = hasOption(call.args, "--reference") ? operands : operands.slice(1);
   if (call.program !== "chmod" || /(?:[+=][rwxX]*[st])|^[2467]\d{3}$/.test(operands[0]?.literal ?? "")) {
     addFact(findings, "privilege", call.text, { unsandboxed: true });
@@ -45,7 +48,8 @@ const changeMode: Judge = (call, findings) => {
 };
 
 const truncates: Judge = (call, findings) => {
-  for (const word of roughOperands(call.args, ["-s", "--size", "-r", "--reference", "-n", "--iterations", "-o"])) addNeed(findings, "truncate", word);
+  for (const word of roughOperands(call.args, ["-s", "--size", "-r", "--reference", "-n", "--iterations", "-o"]))
+    addNeed(findings, "truncate", word);
 };
 
 const dd: Judge = (call, findings) => {
@@ -57,7 +61,14 @@ const dd: Judge = (call, findings) => {
 
 function cut(word: ShellWord, length: number): ShellWord {
   const literal = word.literal === null ? null : word.literal.slice(length);
-  return { ...word, text: word.text.slice(length), literal, guesses: word.guesses.map((guess) => guess.slice(length)), pattern: null, fromHome: word.text.slice(length).startsWith("~") };
+  return {
+    ...word,
+    text: word.text.slice(length),
+    literal,
+    guesses: word.guesses.map((guess) => guess.slice(length)),
+    pattern: null,
+    fromHome: word.text.slice(length).startsWith("~"),
+  };
 }
 
 /** Edits in place only with its option, else a reader. */
@@ -75,8 +86,8 @@ const editsInPlace: Judge = (call, findings) => {
 function judgeSedScript(call: JudgedCall, script: ShellWord, findings: Parameters<Judge>[1]): void {
   const text = script.literal ?? "";
   for (const line of text.split(/[\n;]/)) {
-    const command = line.trim().replace(/^(?:\d+|\$|\/(?:\\.|[^/])*\/)?(?:,(?:\d+|\$|\/(?:\\.|[^/])*\/))?\s*!?\s*\{?\s*/, "");
-    const flags = /^s([^\w\s])(?:\\.|(?!\1)[\s\S])*\1(?:\\.|(?!\1)[\s\S])*\1(.*)$/.exec(command)?.[2] ?? "";
+    const command = line.trim().replace(/^(?:\d+|\$|\/(?:\\.|[^/\\])*\/)?(?:,(?:\d+|\$|\/(?:\\.|[^/\\])*\/))?\s*!?\s*\{?\s*/, "");
+    const flags = /^s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1(.*)$/.exec(command)?.[2] ?? "";
     if (/^e(?:\s|$)/.test(command) || /^[gpiImM\d]*e/.test(flags)) addFact(findings, "inline_code", `${call.text}: sed's e runs a program`);
     const written = /^[wW]\s+(.+)$/.exec(command)?.[1] ?? /^[gpiImM\d]*w\s+(.+)$/.exec(flags)?.[1];
     if (written !== undefined) {
@@ -92,7 +103,8 @@ function option(names: readonly string[], when: (call: JudgedCall) => boolean = 
   };
 }
 
-const extractsTar = (call: JudgedCall): boolean => /^-?\w*x|^--extract|^--get/.test(call.texts[0] ?? "") || hasOption(call.args, "-x", "--extract", "--get");
+const extractsTar = (call: JudgedCall): boolean =>
+  /^-?\w*x|^--extract|^--get/.test(call.texts[0] ?? "") || hasOption(call.args, "-x", "--extract", "--get");
 
 const tar: Judge = (call, findings) => {
   if (extractsTar(call)) option(["-C", "--directory"])(call, findings);
@@ -100,7 +112,11 @@ const tar: Judge = (call, findings) => {
     const named = optionValues(call.args, ["--file", "-f"])[0] ?? call.args.find((word, i) => /^-?\w*c\w*f$/.test(call.texts[i - 1] ?? ""));
     if (!/^-?\w*t/.test(call.texts[0] ?? "")) addNeed(findings, "write", named);
   }
-  if (call.args.some((word) => /^--(?:checkpoint-action|to-command|use-compress-program|rsh-command|info-script|new-volume-script)|^-[IF]/.test(word.literal ?? ""))) {
+  if (
+    call.args.some((word) =>
+      /^--(?:checkpoint-action|to-command|use-compress-program|rsh-command|info-script|new-volume-script)|^-[IF]/.test(word.literal ?? ""),
+    )
+  ) {
     addFact(findings, "hidden_code", `${call.text} names a program to run`);
   }
   if (hasOption(call.args, "--remove-files")) addFact(findings, "loses_work", call.text);
@@ -116,7 +132,10 @@ const find: Judge = (call, findings) => {
   const deletes = call.texts.includes("-delete");
   if (deletes) {
     if (starts.length === 0) addFact(findings, "loses_work", call.text);
-    for (const word of starts) addNeed(findings, "delete", word, { isRecursive: true });
+    const isEverything = call.texts.every(
+      (text) => !/^[-!]/.test(text) || /^-(?:delete|depth|d|xdev|mount|print0?|ls|true|type|mindepth|[HLP])$/.test(text),
+    );
+    for (const word of starts) addNeed(findings, "delete", word, { isRecursive: isEverything });
   }
   call.texts.forEach((text, i) => {
     if (/^-(?:fprint0?|fprintf|fls)$/.test(text)) addNeed(findings, "write", call.args[i + 1]);
@@ -128,7 +147,8 @@ function runsByOption(pattern: RegExp, writes: readonly string[] = []): Judge {
   return (call, findings) => {
     const end = call.texts.indexOf("--");
     const texts = end < 0 ? call.texts : call.texts.slice(0, end);
-    if (texts.some((text, i) => pattern.test(text) && !/^(?:-e|--regexp)$/.test(texts[i - 1] ?? ""))) addFact(findings, "hidden_code", `${call.text} names a program to run`);
+    if (texts.some((text, i) => pattern.test(text) && !/^(?:-e|--regexp)$/.test(texts[i - 1] ?? "")))
+      addFact(findings, "hidden_code", `${call.text} names a program to run`);
     for (const word of optionValues(call.args, writes)) addNeed(findings, "write", word);
   };
 }
@@ -157,7 +177,21 @@ export const fileJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["split", writesAll(["-l", "-b", "-n", "-a", "-C", "--lines", "--bytes"])],
   ["find", find],
   ["gfind", find],
-  ...["mkfs", "mke2fs", "mkswap", "wipefs", "fdisk", "sfdisk", "parted", "gdisk", "sgdisk", "blkdiscard", "hdparm", "badblocks", "diskutil"].map((name) => [name, mkfs] as const),
+  ...[
+    "mkfs",
+    "mke2fs",
+    "mkswap",
+    "wipefs",
+    "fdisk",
+    "sfdisk",
+    "parted",
+    "gdisk",
+    "sgdisk",
+    "blkdiscard",
+    "hdparm",
+    "badblocks",
+    "diskutil",
+  ].map((name) => [name, mkfs] as const),
 ]);
 
 /** `mkfs.ext4` and the like. */

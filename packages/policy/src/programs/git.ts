@@ -11,7 +11,17 @@ export interface GitCall {
   readonly args: readonly ShellWord[];
 }
 
-const globalValued = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--exec-path", "--attr-source"];
+const globalValued = [
+  "-C",
+  "-c",
+  "--git-dir",
+  "--work-tree",
+  "--namespace",
+  "--super-prefix",
+  "--config-env",
+  "--exec-path",
+  "--attr-source",
+];
 
 export function readGit(args: readonly ShellWord[]): GitCall {
   for (let i = 0; i < args.length; i++) {
@@ -31,7 +41,9 @@ const harmlessSetting =
   /^(?:color\.[\w.]+|core\.quotepath|core\.autocrlf|core\.safecrlf|advice\.\w+|user\.(?:name|email)|init\.defaultbranch|log\.\w+|diff\.(?:renames|algorithm|renamelimit|noprefix|mnemonicprefix|context)|merge\.(?:conflictstyle|renames)|column\.\w+|commit\.gpgsign=false|tag\.gpgsign=false|gc\.auto|core\.pager=(?:cat)?|core\.fsmonitor=(?:false|0)?|core\.hookspath=\/dev\/null|core\.editor=(?:true|:)|sequence\.editor=(?:true|:)|pager\.\w+=false|safe\.bareRepository=explicit)(?:=|$)/i;
 
 const known = new Set(
-  "add am apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential describe diff diff-files diff-index diff-tree difftool fast-export fast-import fetch filter-branch filter-repo for-each-ref format-patch fsck gc grep hash-object help init interpret-trailers lfs log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktag mktree mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-ref sparse-checkout stage stash status stripspace submodule svn switch symbolic-ref tag unpack-objects update-index update-ref update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree instaweb daemon gui citool".split(" "),
+  "add am apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential describe diff diff-files diff-index diff-tree difftool fast-export fast-import fetch filter-branch filter-repo for-each-ref format-patch fsck gc grep hash-object help init interpret-trailers lfs log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktag mktree mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-ref sparse-checkout stage stash status stripspace submodule svn switch symbolic-ref tag unpack-objects update-index update-ref update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree instaweb daemon gui citool".split(
+    " ",
+  ),
 );
 
 export const judgeGit: Judge = (call, findings) => {
@@ -45,7 +57,10 @@ export const judgeGit: Judge = (call, findings) => {
   judgeLoss(call, subcommand, args, findings);
   judgeRemote(call, subcommand, args, findings);
   judgeSettings(call, subcommand, args, findings);
-  for (const word of [...optionValues(args, ["--output", "--output-directory"]), ...(/^(?:archive|format-patch)$/.test(subcommand) ? optionValues(args, ["-o"]) : [])]) {
+  for (const word of [
+    ...optionValues(args, ["--output", "--output-directory"]),
+    ...(/^(?:archive|format-patch)$/.test(subcommand) ? optionValues(args, ["-o"]) : []),
+  ]) {
     addNeed(findings, "write", word);
   }
 };
@@ -59,13 +74,16 @@ function judgeGlobals(call: JudgedCall, git: GitCall, findings: Findings): void 
       /^-p$|^--paginate$|^--exec-path=|^--config-env|^--git-dir|^--work-tree|^-c./.test(text);
     if (changes) addFact(findings, "changed_environment", call.text);
   });
-  const runs = git.args.some((word) => /^(?:--ext-diff|--textconv|--upload-pack|--receive-pack|--open-files-in-pager|-O\S*)/.test(word.literal ?? ""));
+  const runs = git.args.some((word) =>
+    /^(?:--ext-diff|--textconv|--upload-pack|--receive-pack|--open-files-in-pager|-O\S*)/.test(word.literal ?? ""),
+  );
   const isText = git.args.some((word, i) => /^--open-files-in-pager/.test(word.literal ?? "") && git.args[i - 1]?.literal === "-e");
   const takesPrograms = ["grep", "diff", "log", "show", "fetch", "clone", "pull", "ls-remote", "push"].includes(git.subcommand ?? "");
   if (runs && !isText && takesPrograms && (git.subcommand === "grep" || !git.args.every((word) => !/^--/.test(word.literal ?? "")))) {
     addFact(findings, "changed_environment", `${call.text} runs another program`);
   }
-  if (git.args.some((word) => /^ext::|^fd::/.test(word.literal ?? ""))) addFact(findings, "hidden_code", `${call.text} uses a transport that runs a program`);
+  if (git.args.some((word) => /^ext::|^fd::/.test(word.literal ?? "")))
+    addFact(findings, "hidden_code", `${call.text} uses a transport that runs a program`);
 }
 
 const has = (args: readonly ShellWord[], ...names: string[]): boolean => hasOption(args, ...names);
@@ -161,7 +179,10 @@ function judgeRemote(call: JudgedCall, subcommand: string, args: readonly ShellW
   switch (subcommand) {
     case "push":
       addFact(findings, "remote_change", call.text, networkScope(hosts));
-      if (has(args, "-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d", "--prune") || words.some((word) => /^\+|^:/.test(word))) {
+      if (
+        has(args, "-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d", "--prune") ||
+        words.some((word) => /^\+|^:/.test(word))
+      ) {
         addFact(findings, "loses_work", `${call.text} rewrites or removes what others have`);
       }
       return;
@@ -199,8 +220,12 @@ function judgeSettings(call: JudgedCall, subcommand: string, args: readonly Shel
   const change = (): void => addFact(findings, "runs_later", call.text, has(args, "--global", "--system") ? { unsandboxed: true } : {});
   switch (subcommand) {
     case "config": {
-      const asks = has(args, "--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--show-origin") || /^(?:get|list)$/.test(words[0] ?? "");
-      const changes = has(args, "--add", "--unset", "--unset-all", "--replace-all", "--rename-section", "--remove-section", "-e", "--edit") || operands.length > 1;
+      const asks =
+        has(args, "--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--show-origin") ||
+        /^(?:get|list)$/.test(words[0] ?? "");
+      const changes =
+        has(args, "--add", "--unset", "--unset-all", "--replace-all", "--rename-section", "--remove-section", "-e", "--edit") ||
+        operands.length > 1;
       if (!asks && (changes || operands.length === 0)) change();
       return;
     }

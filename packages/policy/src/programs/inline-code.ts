@@ -18,7 +18,14 @@ const codeOptions: Readonly<Record<string, RegExp>> = {
 
 function languageOf(program: string): string | null {
   const name = program.toLowerCase().replace(/[\d.]+$/, "");
-  const alias: Readonly<Record<string, string>> = { nodejs: "node", pypy: "python", ipython: "python", rscript: "r", luajit: "lua", tsx: "node" };
+  const alias: Readonly<Record<string, string>> = {
+    nodejs: "node",
+    pypy: "python",
+    ipython: "python",
+    rscript: "r",
+    luajit: "lua",
+    tsx: "node",
+  };
   const language = alias[name] ?? name;
   return codeOptions[language] === undefined ? null : language;
 }
@@ -31,7 +38,13 @@ function codeOf(call: JudgedCall, language: string): string | null {
     const joined = /^--(?:eval|print)=([\s\S]*)$/.exec(text);
     if (joined !== null) codes.push(joined[1]!);
   });
-  if (call.program === "deno" && call.texts[0] === "eval") codes.push(call.args.slice(1).map((word) => word.literal ?? word.text).join(" "));
+  if (call.program === "deno" && call.texts[0] === "eval")
+    codes.push(
+      call.args
+        .slice(1)
+        .map((word) => word.literal ?? word.text)
+        .join(" "),
+    );
   const readsInput = call.args.every((word) => word.literal === "-" || word.literal?.startsWith("-") === true);
   if (codes.length === 0 && readsInput && call.command.hereText !== null) codes.push(call.command.hereText);
   return codes.length === 0 ? null : codes.join("\n");
@@ -65,12 +78,12 @@ const interpreter: Judge = (call, findings) => {
 /** awk programs can run commands and write files; the text is the first operand. */
 const awk: Judge = (call, findings) => {
   const code = call.args.map((word) => word.literal ?? word.text).join(" ");
-  if (/\bsystem\s*\(|\|\s*getline|\|&|\|\s*"|\bprintf?\b[^;}\n]*\|\s*\w|@load|\/inet[46]?\//.test(code)) addFact(findings, "inline_code", "an awk program that runs other programs");
+  if (/\bsystem\s*\(|\|\s*getline|\|&|\|\s*"|\bprintf?\b[^;}\n]*\|\s*\w|@load|\/inet[46]?\//.test(code))
+    addFact(findings, "inline_code", "an awk program that runs other programs");
   for (const [, path] of code.matchAll(/>>?\s*"([^"]+)"/g)) addNeed(findings, "write", literalWord(path!));
 };
 
-const names =
-  "node nodejs bun deno python python2 python3 pypy3 ipython perl ruby php lua luajit osascript Rscript R tsx".split(" ");
+const names = "node nodejs bun deno python python2 python3 pypy3 ipython perl ruby php lua luajit osascript Rscript R tsx".split(" ");
 
 export const interpreterJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...names.map((name) => [name, interpreter] as const),

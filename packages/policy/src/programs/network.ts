@@ -17,7 +17,9 @@ export function addRemoteChange(findings: Findings, call: JudgedCall, hosts: rea
 
 const curlValued = [
   ..."AbcCdDeEFhHKmMoPQrtTuUwxXyYz".split("").map((letter) => `-${letter}`),
-  ..."--header --data --data-raw --data-binary --data-urlencode --json --form --output --output-dir --request --user --user-agent --cookie --cookie-jar --referer --cacert --cert --key --max-time --connect-timeout --retry --retry-delay --write-out --upload-file --range --proxy --config --interface --resolve --connect-to --url --limit-rate".split(" "),
+  ..."--header --data --data-raw --data-binary --data-urlencode --json --form --output --output-dir --request --user --user-agent --cookie --cookie-jar --referer --cacert --cert --key --max-time --connect-timeout --retry --retry-delay --write-out --upload-file --range --proxy --config --interface --resolve --connect-to --url --limit-rate".split(
+    " ",
+  ),
 ].filter((option) => option !== "-h" && option !== "-M");
 
 const curl: Judge = (call, findings) => {
@@ -27,20 +29,38 @@ const curl: Judge = (call, findings) => {
   const hosts = isIndirect || urls.length === 0 ? null : hostsOf(urls);
   const method = optionValues(call.args, ["-X", "--request"]).map((word) => word.literal?.toUpperCase() ?? "?");
   const sends =
-    hasOption(call.args, "-d", "-F", "-T", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "--form", "--upload-file") ||
-    method.some((name) => name !== "GET" && name !== "HEAD");
+    hasOption(
+      call.args,
+      "-d",
+      "-F",
+      "-T",
+      "--data",
+      "--data-raw",
+      "--data-binary",
+      "--data-urlencode",
+      "--json",
+      "--form",
+      "--upload-file",
+    ) || method.some((name) => name !== "GET" && name !== "HEAD");
   if (sends) addRemoteChange(findings, call, hosts);
   else addNetwork(findings, call, hosts);
-  for (const word of optionValues(call.args, ["-o", "--output", "-c", "--cookie-jar", "-D", "--dump-header"])) addNeed(findings, "write", word);
+  for (const word of optionValues(call.args, ["-o", "--output", "-c", "--cookie-jar", "-D", "--dump-header"]))
+    addNeed(findings, "write", word);
 };
 
 const wget: Judge = (call, findings) => {
   if (hasOption(call.args, "--version", "--help")) return;
-  const urls = roughOperands(call.args, "-O -o -a -P -U -e -t -T -w -Q -A -R -D -I -X -l -i --output-document --header --directory-prefix --user-agent --tries --timeout --post-data --post-file --method".split(" "));
+  const urls = roughOperands(
+    call.args,
+    "-O -o -a -P -U -e -t -T -w -Q -A -R -D -I -X -l -i --output-document --header --directory-prefix --user-agent --tries --timeout --post-data --post-file --method".split(
+      " ",
+    ),
+  );
   const hosts = urls.length === 0 || hasOption(call.args, "-i", "--input-file", "-e", "--execute") ? null : hostsOf(urls);
   if (hasOption(call.args, "--post-data", "--post-file", "--body-data", "--body-file", "--method")) addRemoteChange(findings, call, hosts);
   else addNetwork(findings, call, hosts);
-  for (const word of optionValues(call.args, ["-O", "--output-document", "-o", "-P", "--directory-prefix"])) addNeed(findings, "write", word);
+  for (const word of optionValues(call.args, ["-O", "--output-document", "-o", "-P", "--directory-prefix"]))
+    addNeed(findings, "write", word);
 };
 
 /** Logs in elsewhere, or copies to or from there: both change what is not here. */
@@ -48,7 +68,8 @@ const remoteShell: Judge = (call, findings) => {
   if (/^-V$|^--version$/.test(call.texts[0] ?? "") && call.args.length === 1) return;
   const valued = "-p -P -i -l -o -F -J -L -R -D -b -c -e -E -I -m -O -Q -S -W -w".split(" ");
   const operands = roughOperands(call.args, valued);
-  const remotes = call.program === "ssh" ? operands.slice(0, 1) : operands.filter((word) => word.literal === null || /^[^/]*:/.test(word.literal));
+  const remotes =
+    call.program === "ssh" ? operands.slice(0, 1) : operands.filter((word) => word.literal === null || /^[^/]*:/.test(word.literal));
   addRemoteChange(findings, call, remotes.length === 0 ? null : hostsOf(remotes));
 };
 
@@ -59,7 +80,9 @@ const rsync: Judge = (call, findings) => {
   if (hasOption(call.args, "-e", "--rsh", "--rsync-path")) addFact(findings, "hidden_code", `${call.text} names a program to run`);
   const target = operands.at(-1);
   if (target === undefined || remotes.includes(target)) return;
-  if (hasOption(call.args, "--delete", "--delete-after", "--delete-before", "--delete-during", "--delete-excluded", "--remove-source-files")) {
+  if (
+    hasOption(call.args, "--delete", "--delete-after", "--delete-before", "--delete-during", "--delete-excluded", "--remove-source-files")
+  ) {
     addFact(findings, "loses_work", call.text);
   }
   addNeed(findings, "write", target);
@@ -68,7 +91,9 @@ const rsync: Judge = (call, findings) => {
 /** Any first operand is the host; there is nothing else to it. */
 const toHost: Judge = (call, findings) => {
   if (hasOption(call.args, "--version", "--help")) return;
-  const operands = roughOperands(call.args, ["-c", "-W", "-w", "-i", "-s", "-p", "-t", "-q"]).filter((word) => !/^[+@]/.test(word.literal ?? ""));
+  const operands = roughOperands(call.args, ["-c", "-W", "-w", "-i", "-s", "-p", "-t", "-q"]).filter(
+    (word) => !/^[+@]/.test(word.literal ?? ""),
+  );
   const host = operands[0];
   if (call.args.some((word) => /^-\w*[lLeck]/.test(word.literal ?? "")) && ["nc", "ncat", "netcat", "socat"].includes(call.program)) {
     addFact(findings, "network", call.text, networkScope(null));
@@ -89,12 +114,28 @@ const account: Judge = (call, findings) => {
   if (call.program === "helm" && /^(?:lint|create|show)$/.test(words[0] ?? "")) return;
   if (call.program === "helm" && words[0] === "template" && !hasOption(call.args, "--dependency-update")) return;
   if (/^(?:terraform|tofu)$/.test(call.program) && /^(?:fmt|validate|version|graph)$/.test(words[0] ?? "")) return;
-  if (/^(?:token|print-access-token|print-identity-token|secret|secrets|credentials)$/.test(words[1] ?? "") || (words[0] === "get" && words[1]?.startsWith("secret") === true)) {
+  if (
+    /^(?:token|print-access-token|print-identity-token|secret|secrets|credentials)$/.test(words[1] ?? "") ||
+    (words[0] === "get" && words[1]?.startsWith("secret") === true)
+  ) {
     addFact(findings, "secret_read", call.text, networkScope(null));
   }
-  const isRead = words.some((word) => /^(?:list|view|status|get|describe|logs|show|ls|diff|whoami|top|watch)(?:-|$)/.test(word)) || words[0] === "plan";
+  const isRead =
+    words.some((word) => /^(?:list|view|status|get|describe|logs|show|ls|diff|whoami|top|watch)(?:-|$)/.test(word)) || words[0] === "plan";
   if (isRead) addFact(findings, "network", call.text, networkScope(null));
   else addFact(findings, "remote_change", call.text, networkScope(null));
+};
+
+/** Called without a word, these deliver. */
+const delivers: Judge = (call, findings) => {
+  if (hasOption(call.args, "--version", "--help", "--dry-run", "-d")) return;
+  addFact(findings, "remote_change", call.text, networkScope(null));
+};
+
+/** Tools that fetch browsers or binaries of their own when told to. */
+const installs: Judge = (call, findings) => {
+  const words = roughOperands(call.args).map((word) => word.literal ?? "?");
+  if (words.some((word) => /^install(?:-deps)?$/.test(word))) addFact(findings, "network", call.text, networkScope(null));
 };
 
 function each(judge: Judge, names: string): (readonly [string, Judge])[] {
@@ -107,9 +148,20 @@ export const networkJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>(
   ["wget2", wget],
   ["rsync", rsync],
   ...each(remoteShell, "ssh scp sftp mosh sshfs ssh-copy-id autossh"),
-  ...each(toHost, "nc ncat netcat telnet ping ping6 dig nslookup host whois traceroute tracepath mtr nmap http https xh httpie ftp lftp tftp websocat grpcurl"),
-  ...each(anywhere, "socat aria2c axel youtube-dl yt-dlp rclone s3cmd mc smbclient mail sendmail mutt msmtp ngrok cloudflared localtunnel tor w3m lynx links elinks openvpn wg wg-quick"),
-  ...each(account, "gh glab hub aws az gcloud gsutil bq kubectl oc helm terraform tofu pulumi cdk sam vercel netlify fly flyctl heroku firebase wrangler railway render doctl linode-cli supabase planetscale stripe twilio sentry-cli circleci buildkite-agent argocd flux eksctl kops ansible ansible-playbook doppler infisical semantic-release release-it np changeset-publish lerna-publish eas expo twine"),
+  ...each(
+    toHost,
+    "nc ncat netcat telnet ping ping6 dig nslookup host whois traceroute tracepath mtr nmap http https xh httpie ftp lftp tftp websocat grpcurl",
+  ),
+  ...each(
+    anywhere,
+    "socat aria2c axel youtube-dl yt-dlp rclone s3cmd mc smbclient mail sendmail mutt msmtp ngrok cloudflared localtunnel tor w3m lynx links elinks openvpn wg wg-quick",
+  ),
+  ...each(installs, "playwright cypress puppeteer"),
+  ...each(delivers, "semantic-release release-it np twine goreleaser"),
+  ...each(
+    account,
+    "gh glab hub aws az gcloud gsutil bq kubectl oc helm terraform tofu pulumi cdk sam vercel netlify fly flyctl heroku firebase wrangler railway render doctl linode-cli supabase planetscale stripe twilio sentry-cli circleci buildkite-agent argocd flux eksctl kops ansible ansible-playbook doppler infisical",
+  ),
 ]);
 
 /** The host of a bash socket path, `/dev/tcp/HOST/PORT`. */

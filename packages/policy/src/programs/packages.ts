@@ -21,11 +21,15 @@ interface Manager {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-const valued = "--prefix -C --dir --filter -F --cwd -w --workspace --loglevel --registry --config -p --package --manifest-path --target-dir --color -Z --project --directory -j --jobs -f --file --python".split(" ");
+const valued =
+  "--prefix -C --dir --filter -F --cwd -w --workspace --loglevel --registry --config -p --package --manifest-path --target-dir --color -Z --project --directory -j --jobs -f --file --python".split(
+    " ",
+  );
 
 const managers: Readonly<Record<string, Manager>> = {
   npm: {
-    local: "test t tst run run-script start stop restart list ls ll la explain why root prefix bin help query pack rebuild shrinkwrap prune config get pkg exec x completion version sbom fund doctor",
+    local:
+      "test t tst run run-script start stop restart list ls ll la explain why root prefix bin help query pack rebuild shrinkwrap prune config get pkg exec x completion version sbom fund doctor",
     remote: "publish unpublish deprecate owner dist-tag access token team org profile hook star unstar login adduser logout trust",
     scripts: "run run-script",
     settings: { config: "set delete edit fix", set: "", pkg: "set delete fix" },
@@ -37,11 +41,19 @@ const managers: Readonly<Record<string, Manager>> = {
     otherIsScript: true,
     settings: { config: "set delete", pkg: "set delete" },
   },
-  yarn: { local: "run test start build why list info licenses config exec bin workspace workspaces pack dlx", remote: "publish login logout", bare: "network", scripts: "run", otherIsScript: true, settings: { config: "set unset delete" } },
+  yarn: {
+    local: "run test start build why list info licenses config exec bin workspace workspaces pack dlx",
+    remote: "publish login logout",
+    bare: "network",
+    scripts: "run",
+    otherIsScript: true,
+    settings: { config: "set unset delete" },
+  },
   bun: { local: "run test build pm repl x exec", remote: "publish", bare: "local", scripts: "run", otherIsScript: true },
   deno: { local: "test fmt check lint run task eval doc bench info compile coverage types completions repl serve", scripts: "task" },
   cargo: {
-    local: "build b check c test t run r bench doc d clippy fmt clean tree metadata expand locate-project pkgid verify-project nextest version help rustc rustdoc fix package machete udeps audit deny miri llvm-cov",
+    local:
+      "build b check c test t run r bench doc d clippy fmt clean tree metadata expand locate-project pkgid verify-project nextest version help rustc rustdoc fix package machete udeps audit deny miri llvm-cov",
     remote: "publish yank owner login logout",
   },
   rustup: { local: "show which doc completions run" },
@@ -56,7 +68,10 @@ const managers: Readonly<Record<string, Manager>> = {
   conda: { local: "list info env run config activate deactivate shell", settings: { config: "--add --set --remove --append --prepend" } },
   gem: { local: "list env environment which build contents specification dependency help info", remote: "push yank owner signin" },
   bundle: { local: "exec list show info check config platform viz doctor licenses" },
-  composer: { local: "show validate run-script run test exec dump-autoload dumpautoload check-platform-reqs depends why licenses status", otherIsScript: false },
+  composer: {
+    local: "show validate run-script run test exec dump-autoload dumpautoload check-platform-reqs depends why licenses status",
+    otherIsScript: false,
+  },
   dotnet: { local: "build test run format clean list sln publish pack new watch msbuild vstest" },
   mix: { local: "test compile format run credo dialyzer ecto.migrations phx.routes help deps.tree docs", otherIsScript: false },
   pod: { local: "spec lib ipc env" },
@@ -120,7 +135,13 @@ const judgeManager: Judge = (call, findings) => {
     if (manager.bare === "network" ? !asks : !isKnown && systemWide.has(name)) fetchesPackages(call, findings, name);
     return;
   }
-  judgeSubcommand(call, findings, name, manager, shown.map((word) => word.literal ?? "?"));
+  judgeSubcommand(
+    call,
+    findings,
+    name,
+    manager,
+    shown.map((word) => word.literal ?? "?"),
+  );
 };
 
 function judgeSubcommand(call: JudgedCall, findings: Findings, name: string, manager: Manager, words: readonly string[]): void {
@@ -130,7 +151,10 @@ function judgeSubcommand(call: JudgedCall, findings: Findings, name: string, man
     return judgeSubcommand(call, findings, name, manager, second === "run" ? words.slice(1) : words.slice(2));
   }
   const changes = manager.settings?.[first];
-  if (changes !== undefined && (changes === "" ? words.length > 2 || first === "set" : changes.split(" ").some((word) => word === second || call.texts.includes(word)))) {
+  if (
+    changes !== undefined &&
+    (changes === "" ? words.length > 2 || first === "set" : changes.split(" ").some((word) => word === second || call.texts.includes(word)))
+  ) {
     addFact(findings, "runs_later", call.text);
     return;
   }
@@ -160,7 +184,9 @@ function judgeSubcommand(call: JudgedCall, findings: Findings, name: string, man
 }
 
 const fetchWords = new Set(
-  "install i in ci add update up upgrade remove rm uninstall un link unlink dlx create init import fetch audit outdated deploy dedupe set plugin global npm store patch patch-commit view info search require require-dev self-update create-project env approve-builds setup server cache".split(" "),
+  "install i in ci add update up upgrade remove rm uninstall un link unlink dlx create init import fetch audit outdated deploy dedupe set plugin global npm store patch patch-commit view info search require require-dev self-update create-project env approve-builds setup server cache".split(
+    " ",
+  ),
 );
 
 function fetchesPackages(call: JudgedCall, findings: Findings, name: string): void {

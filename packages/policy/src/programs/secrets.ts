@@ -9,14 +9,16 @@ const secretNames =
 /** Only in a home folder itself: a project has its own harmless ones. */
 const homeOnly = /^(?:\.npmrc|\.pypirc|\.yarnrc\.yml|\.gitconfig\.secret)$/;
 
-const systemSecrets = /^\/(?:etc\/(?:shadow|gshadow|sudoers)(?:[-.]|\/|$)|etc\/(?:ssl\/private|kubernetes|ppp\/\w+-secrets)|(?:var\/)?run\/secrets|proc\/(?:[^/]+\/)(?:environ|mem|maps|cmdline|fd)|var\/lib\/(?:docker|kubelet))(?:\/|$)?/;
+const systemSecrets =
+  /^\/(?:etc\/(?:shadow|gshadow|sudoers)(?:[-.]|\/|$)|etc\/(?:ssl\/private|kubernetes|ppp\/\w+-secrets)|(?:var\/)?run\/secrets|proc\/(?:[^/]+\/)(?:environ|mem|maps|cmdline|fd)|var\/lib\/(?:docker|kubelet))(?:\/|$)?/;
 
 const exampleNames = /\.(?:example|sample|template|dist|pub)$/;
 
 /** Where secrets lie: a folder that the sandbox masks, or a single file. Null elsewhere. `path` is absolute or from the home. */
 export function secretPlace(path: string, home: string | null): "folder" | "file" | null {
   const name = path.slice(path.lastIndexOf("/") + 1);
-  if (homeSecrets.test(path.startsWith("/") ? path : `/${path}`)) return exampleNames.test(name) && !name.endsWith(".pub") ? null : "folder";
+  if (homeSecrets.test(path.startsWith("/") ? path : `/${path}`))
+    return exampleNames.test(name) && !name.endsWith(".pub") ? null : "folder";
   if (systemSecrets.test(path)) return "file";
   if (exampleNames.test(name)) return null;
   if (secretNames.test(name)) return "file";
@@ -25,7 +27,23 @@ export function secretPlace(path: string, home: string | null): "folder" | "file
 }
 
 /** Names that stand for the places above, to see whether a glob would find one. */
-const namedSecrets = [".ssh", ".aws", ".azure", ".gnupg", ".kube", ".password-store", ".netrc", ".env", ".env.local", "prod.env", ".git-credentials", "id_rsa", "id_ed25519", "shadow", "gshadow"];
+const namedSecrets = [
+  ".ssh",
+  ".aws",
+  ".azure",
+  ".gnupg",
+  ".kube",
+  ".password-store",
+  ".netrc",
+  ".env",
+  ".env.local",
+  "prod.env",
+  ".git-credentials",
+  "id_rsa",
+  "id_ed25519",
+  "shadow",
+  "gshadow",
+];
 
 /** True where a pattern with globs could name such a place. */
 export function couldBeSecret(pattern: string): boolean {

@@ -35,14 +35,19 @@ const fuser: Judge = (call, findings) => {
   if (hasOption(call.args, "-k", "--kill")) addFact(findings, "processes", call.text, outside);
 };
 
-const dockerReads =
-  /^(?:ps|images|logs|inspect|version|info|top|stats|port|diff|history|events|--version|-v|help)$/;
+const dockerReads = /^(?:ps|images|logs|inspect|version|info|top|stats|port|diff|history|events|--version|-v|help)$/;
 
 const docker: Judge = (call, findings) => {
-  const words = roughOperands(call.args, ["-f", "--file", "-p", "--project-name", "--context", "-H", "--host", "-c"]).map((word) => word.literal ?? "?");
+  const words = roughOperands(call.args, ["-f", "--file", "-p", "--project-name", "--context", "-H", "--host", "-c"]).map(
+    (word) => word.literal ?? "?",
+  );
   if (call.args.length === 0 || dockerReads.test(words[0] ?? call.texts[0] ?? "")) return;
   const group = /^(?:compose|container|image|network|volume|context|system|buildx|builder|stack|service|node)$/.test(words[0] ?? "");
-  if ((group || /-compose$/.test(call.program)) && /^(?:ps|ls|list|logs|config|inspect|df|top|images|port|version)$/.test(words[group ? 1 : 0] ?? "")) return;
+  if (
+    (group || /-compose$/.test(call.program)) &&
+    /^(?:ps|ls|list|logs|config|inspect|df|top|images|port|version)$/.test(words[group ? 1 : 0] ?? "")
+  )
+    return;
   addFact(findings, "services", call.text, outside);
 };
 
@@ -58,12 +63,15 @@ const editor: Judge = (call, findings) => {
 
 const gpg: Judge = (call, findings) => {
   if (call.texts.some((text) => /secret|^-K$/.test(text))) return addFact(findings, "secret_read", call.text, outside);
-  const asks = hasOption(call.args, "--version", "--verify", "--list-keys", "--fingerprint", "--help", "--print-md", "--list-packets") || call.texts[0] === "-k";
+  const asks =
+    hasOption(call.args, "--version", "--verify", "--list-keys", "--fingerprint", "--help", "--print-md", "--list-packets") ||
+    call.texts[0] === "-k";
   if (!asks) addFact(findings, "runs_later", call.text, outside);
 };
 
 const openssl: Judge = (call, findings) => {
-  if (/^(?:s_client|s_server|s_time|ocsp|ts)$/.test(call.texts[0] ?? "")) return addFact(findings, "network", call.text, networkScope(null));
+  if (/^(?:s_client|s_server|s_time|ocsp|ts)$/.test(call.texts[0] ?? ""))
+    return addFact(findings, "network", call.text, networkScope(null));
   const readsKey = /^(?:rsa|pkey|ec|dsa|pkcs12|pkcs8|genpkey)$/.test(call.texts[0] ?? "") && !hasOption(call.args, "-pubin");
   if (readsKey && call.texts.includes("-in")) addFact(findings, "secret_read", call.text);
 };
@@ -76,7 +84,10 @@ const sshKeys: Judge = (call, findings) => {
 /** Setters of hooks that run by themselves later. */
 const hookTools: Judge = (call, findings) => {
   const first = roughOperands(call.args)[0]?.literal ?? "";
-  const installs = call.program === "husky" ? !/^(?:--version|-v|--help)$/.test(call.texts[0] ?? "") : /^(?:install|init|uninstall|add|autoupdate|migrate-config)$/.test(first);
+  const installs =
+    call.program === "husky"
+      ? !/^(?:--version|-v|--help)$/.test(call.texts[0] ?? "")
+      : /^(?:install|init|uninstall|add|autoupdate|migrate-config)$/.test(first);
   if (installs) addFact(findings, "runs_later", call.text);
 };
 
@@ -84,9 +95,11 @@ const hookTools: Judge = (call, findings) => {
 const environment: Judge = (call, findings) => {
   const prints =
     (call.program === "env" && roughOperands(call.args, ["-u", "-C"]).length === 0 && !hasOption(call.args, "--version", "--help")) ||
-    (call.program === "printenv" && (call.args.length === 0 || call.args.some((word) => /^$|key|token|secret|pass|cred|auth/i.test(word.literal ?? "")))) ||
+    (call.program === "printenv" &&
+      (call.args.length === 0 || call.args.some((word) => /^$|key|token|secret|pass|cred|auth/i.test(word.literal ?? "")))) ||
     (call.program === "set" && call.args.length === 0) ||
-    (["export", "declare", "typeset", "readonly"].includes(call.program) && call.args.every((word) => /^-[pxr]+$/.test(word.literal ?? "?")));
+    (["export", "declare", "typeset", "readonly"].includes(call.program) &&
+      call.args.every((word) => /^-[pxr]+$/.test(word.literal ?? "?")));
   if (prints) addFact(findings, "secret_read", `${call.text} prints the environment`);
 };
 
@@ -116,5 +129,9 @@ export const systemJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...["ssh-keygen", "ssh-add", "ssh-keyscan", "age-keygen"].map((name) => [name, sshKeys] as const),
   ...["husky", "pre-commit", "lefthook", "overcommit", "simple-git-hooks", "direnv"].map((name) => [name, hookTools] as const),
   ...["env", "printenv", "set", "export", "declare", "typeset", "readonly"].map((name) => [name, environment] as const),
-  ...except("secret_read", "pass gopass op vault bw rbw secret-tool keyring security lpass chamber sops age ksm kwallet-query", /^(?:--version|version|--help|help|status)$/),
+  ...except(
+    "secret_read",
+    "pass gopass op vault bw rbw secret-tool keyring security lpass chamber sops age ksm kwallet-query",
+    /^(?:--version|version|--help|help|status)$/,
+  ),
 ]);

@@ -3,13 +3,18 @@ import { roughOperands } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
 
 const deliveries = new Set(
-  "deploy deployment publish release push upload ship install uninstall bootstrap provision promote rollback destroy teardown migrate drop reset seed".split(" "),
+  "deploy deployment publish release push upload ship install uninstall bootstrap provision promote rollback destroy teardown migrate drop reset seed".split(
+    " ",
+  ),
 );
 const harmlessStart = new Set("build test tests lint check typecheck docs doc dry preview".split(" "));
 
 /** True for the name of a task or script whose words say that it delivers: outside, or into the machine. */
 export function isDelivery(name: string): boolean {
-  const words = name.toLowerCase().split(/[^a-z]+/).filter((word) => word !== "");
+  const words = name
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word !== "");
   return words.length > 0 && !harmlessStart.has(words[0]!) && words.some((word) => deliveries.has(word));
 }
 

@@ -3,7 +3,7 @@ import { hostOf, isLoopback } from "./hosts.ts";
 
 /** Variables whose value names code that a program loads or runs, or another place from which it takes its settings. */
 const runsCode =
-  /^(?:LD_\w+|DYLD_\w+|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[04]|BASH_FUNC_.*|CDPATH|IFS|GLOBIGNORE|GIT_\w+|SSH_ASKPASS|SUDO_ASKPASS|RSYNC_RSH|CVS_RSH|(?:HG|SVN)_?EDITOR|HGRCPATH|MANPAGER|LESSOPEN|LESSCLOSE|LESSKEY\w*|BROWSER|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|PYTHON(?:STARTUP|HOME|INSPECT|BREAKPOINT|EXECUTABLE|USERBASE|WARNINGS)|PYTEST_(?:ADDOPTS|PLUGINS)|PERL5(?:OPT|LIB|DB)|PERLLIB|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|BUNDLE_GEMFILE|RUSTC?_?\w*WRAPPER|RUSTC|CARGO_\w*(?:WRAPPER|RUNNER|LINKER|HOME)|RUSTUP_HOME|RUSTUP_TOOLCHAIN|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LUA_(?:INIT|PATH|CPATH)\w*|PHPRC|PHP_INI_SCAN_DIR|AWKPATH|AWKLIBPATH|RIPGREP_CONFIG_PATH|TAR_OPTIONS|ZIPOPT|UNZIP|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|SHELL|COMSPEC|HOME|XDG_\w+|HOLDFAST_\w+|TERMINFO\w*|GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|RES_OPTIONS|KUBECONFIG|DOCKER_\w+|AWS_\w+|GOOGLE_\w+|CLOUDSDK_\w+|AZURE_\w+|VAULT_\w+|SSL_CERT_\w+|OPENSSL_CONF|CURL_HOME|WGETRC|NETRC|PIP_(?!NO_INPUT|DISABLE_PIP_VERSION_CHECK|QUIET)\w+|UV_(?!OFFLINE|NO_)\w+|NPM_CONFIG_\w+|YARN_(?:RC_FILENAME|REGISTRY|IGNORE_PATH|PLUGINS|NPM_REGISTRY_SERVER)|COREPACK_\w+|GOPROXY|GONOSUMDB|GONOSUMCHECK|GOPRIVATE|GOTOOLCHAIN|GOENV|GOROOT|(?:HTTPS?|ALL|FTP|NO)_PROXY|GCC_EXEC_PREFIX|COMPILER_PATH)$/i;
+  /^(?:LD_\w+|DYLD_\w+|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[04]|BASH_FUNC_.*|CDPATH|GLOBIGNORE|GIT_\w+|SSH_ASKPASS|SUDO_ASKPASS|RSYNC_RSH|CVS_RSH|(?:HG|SVN)_?EDITOR|HGRCPATH|MANPAGER|LESSOPEN|LESSCLOSE|LESSKEY\w*|BROWSER|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|PYTHON(?:STARTUP|HOME|INSPECT|BREAKPOINT|EXECUTABLE|USERBASE|WARNINGS)|PYTEST_(?:ADDOPTS|PLUGINS)|PERL5(?:OPT|LIB|DB)|PERLLIB|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|BUNDLE_GEMFILE|RUSTC?_?\w*WRAPPER|RUSTC|CARGO_\w*(?:WRAPPER|RUNNER|LINKER|HOME)|RUSTUP_HOME|RUSTUP_TOOLCHAIN|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LUA_(?:INIT|PATH|CPATH)\w*|PHPRC|PHP_INI_SCAN_DIR|AWKPATH|AWKLIBPATH|RIPGREP_CONFIG_PATH|TAR_OPTIONS|ZIPOPT|UNZIP|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|SHELL|COMSPEC|HOME|XDG_\w+|HOLDFAST_\w+|TERMINFO\w*|GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|RES_OPTIONS|KUBECONFIG|DOCKER_\w+|AWS_\w+|GOOGLE_\w+|CLOUDSDK_\w+|AZURE_\w+|VAULT_\w+|SSL_CERT_\w+|OPENSSL_CONF|CURL_HOME|WGETRC|NETRC|PIP_(?!NO_INPUT|DISABLE_PIP_VERSION_CHECK|QUIET)\w+|UV_(?!OFFLINE|NO_)\w+|NPM_CONFIG_\w+|YARN_(?:RC_FILENAME|REGISTRY|IGNORE_PATH|PLUGINS|NPM_REGISTRY_SERVER)|COREPACK_\w+|GOPROXY|GONOSUMDB|GONOSUMCHECK|GOPRIVATE|GOTOOLCHAIN|GOENV|GOROOT|(?:HTTPS?|ALL|FTP|NO)_PROXY|GCC_EXEC_PREFIX|COMPILER_PATH)$/i;
 
 /** Programs that a variable names, where these names mean "none". */
 const programVariable = /^(?:PAGER|EDITOR|VISUAL|\w*_PAGER|GIT_(?:SEQUENCE_)?EDITOR|GIT_ASKPASS|SSH_ASKPASS|BROWSER)$/;
@@ -14,8 +14,10 @@ const onlyText =
   /^(?:GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS|GIT_TRACE\w*|GIT_MERGE_AUTOEDIT|GIT_PS1_\w+|GIT_CONFIG_NOSYSTEM|GIT_REFLOG_ACTION|GIT_LITERAL_PATHSPECS|DOCKER_BUILDKIT|AWS_(?:DEFAULT_)?REGION|AWS_PAGER|XDG_RUNTIME_DIR)$/;
 
 /** Option variables that are harmless as long as no option loads code. */
-const optionVariable = /^(?:NODE_OPTIONS|GOFLAGS|JAVA_OPTS|MAVEN_OPTS|GRADLE_OPTS|SBT_OPTS|RUSTFLAGS|CFLAGS|CXXFLAGS|CPPFLAGS|LDFLAGS|LESS|GREP_OPTIONS|npm_config_\w+)$/;
-const loadsCode = /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--inspect\S*|-toolexec\S*|-exec\S*|-overlay\S*|-modfile\S*|-javaagent\S*|-agent\w*:\S*|-Xbootclasspath\S*|-fplugin\S*|-wrapper|-B\S*|-specs\S*|-C\s*linker\S*|--env-file\S*|--openssl-config\S*|--icu-data-dir\S*)(?=$|[\s=:])/;
+const optionVariable =
+  /^(?:NODE_OPTIONS|GOFLAGS|JAVA_OPTS|MAVEN_OPTS|GRADLE_OPTS|SBT_OPTS|RUSTFLAGS|CFLAGS|CXXFLAGS|CPPFLAGS|LDFLAGS|LESS|GREP_OPTIONS|npm_config_\w+)$/;
+const loadsCode =
+  /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--inspect\S*|-toolexec\S*|-exec\S*|-overlay\S*|-modfile\S*|-javaagent\S*|-agent\w*:\S*|-Xbootclasspath\S*|-fplugin\S*|-wrapper|-B\S*|-specs\S*|-C\s*linker\S*|--env-file\S*|--openssl-config\S*|--icu-data-dir\S*)(?=$|[\s=:])/;
 
 /** Why an assignment can make an innocent program run other code or talk elsewhere; null where it can't. */
 export function changesWhatRuns(assignment: ShellAssignment): string | null {
@@ -25,7 +27,9 @@ export function changesWhatRuns(assignment: ShellAssignment): string | null {
   if (name === "PATH") return value !== null && isProjectPath(value) ? null : "PATH decides which program a name means";
   if (programVariable.test(name)) return text !== null && noProgram.has(text) ? null : `${name} names a program to run`;
   if (/^npm_config_/i.test(name)) {
-    return /^npm_config_(?:loglevel|yes|fund|audit|offline|progress|update_notifier|color)$/i.test(name) ? null : `${name} changes npm's settings`;
+    return /^npm_config_(?:loglevel|yes|fund|audit|offline|progress|update_notifier|color)$/i.test(name)
+      ? null
+      : `${name} changes npm's settings`;
   }
   if (optionVariable.test(name)) return text !== null && !loadsCode.test(text) ? null : `${name} may load other code`;
   if (name === "PYTHONPATH") return text !== null && isInside(text) ? null : "PYTHONPATH decides which modules are loaded";
@@ -53,7 +57,9 @@ function isInside(paths: string): boolean {
 /** Prefixes under which a proven read is still one: they change words and colours, never what runs. */
 export function isHarmlessForReads(assignment: ShellAssignment): boolean {
   if (assignment.value?.literal == null) return false;
-  return /^(?:LC_\w+|LANG|LANGUAGE|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|GIT_OPTIONAL_LOCKS|GIT_TERMINAL_PROMPT)$/.test(assignment.name)
+  return /^(?:LC_\w+|LANG|LANGUAGE|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|GIT_OPTIONAL_LOCKS|GIT_TERMINAL_PROMPT)$/.test(
+    assignment.name,
+  )
     ? true
     : programVariable.test(assignment.name) && noProgram.has(assignment.value.literal);
 }

@@ -1,8 +1,12 @@
 const withValue = new Set(
-  "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -newer -anewer -cnewer -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -samefile -lname -ilname -fstype -printf -regextype -used".split(" "),
+  "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -newer -anewer -cnewer -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -samefile -lname -ilname -fstype -printf -regextype -used".split(
+    " ",
+  ),
 );
 const alone = new Set(
-  "-print -print0 -ls -prune -depth -d -xdev -mount -empty -readable -writable -executable -not -and -or -a -o ! ( ) , -true -false -follow -daystart -noleaf -quit -nouser -nogroup -ignore_readdir_race -noignore_readdir_race -warn -nowarn -H -L -P -E -X -s -x".split(" "),
+  "-print -print0 -ls -prune -depth -d -xdev -mount -empty -readable -writable -executable -not -and -or -a -o ! ( ) , -true -false -follow -daystart -noleaf -quit -nouser -nogroup -ignore_readdir_race -noignore_readdir_race -warn -nowarn -H -L -P -E -X -s -x".split(
+    " ",
+  ),
 );
 
 /** The paths that a find call starts from, where all of its expression only tests and prints; null elsewhere. */

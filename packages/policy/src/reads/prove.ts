@@ -15,13 +15,15 @@ const trustedFolder = /^(?:\/usr)?(?:\/local)?\/s?bin\/[^/]+$/;
  * tables, and any word that isn't literal, ends the proof.
  */
 export function provenReads(command: SimpleCommand): ShellWord[] | null {
-  if (!command.assignments.every((each) => (command.words.length === 0 ? each.value?.literal != null : isHarmlessForReads(each)))) return null;
+  if (!command.assignments.every((each) => (command.words.length === 0 ? each.value?.literal != null : isHarmlessForReads(each))))
+    return null;
   if (command.words.some((word) => word.literal === null)) return null;
   const inputs = readInputs(command);
   if (inputs === null) return null;
-  if (command.words.length === 0 || command.isWrapper) return inputs;
+  if (command.words.length === 0) return inputs;
   const program = command.words[0]!.literal!;
   if (program.includes("/") && !trustedFolder.test(program)) return null;
+  if (command.isWrapper) return inputs;
   const name = programOf(command.words)!;
   const read = readsOf(name, command.words.slice(1), command);
   return read === null ? null : [...inputs, ...read];
@@ -94,7 +96,9 @@ function readsOf(name: string, args: readonly ShellWord[], command: SimpleComman
   if (form === undefined) return null;
   const read = readOptions(args, form);
   if (read === null || form.accepts?.(read) === false) return null;
-  const fromOptions = read.options.flatMap((option) => (option.value !== null && form.fileOptions?.includes(option.name) === true ? [option.value] : []));
+  const fromOptions = read.options.flatMap((option) =>
+    option.value !== null && form.fileOptions?.includes(option.name) === true ? [option.value] : [],
+  );
   const hasPattern = read.options.some((option) => form.patternOptions?.includes(option.name) === true);
   switch (form.operands) {
     case "none":
@@ -111,7 +115,11 @@ function readsOf(name: string, args: readonly ShellWord[], command: SimpleComman
 }
 
 function readSed(args: readonly ShellWord[]): ShellWord[] | null {
-  const read = readOptions(args, { flags: "nErsuz", valued: "el", long: ["quiet", "silent", "regexp-extended", "expression=", "separate", "unbuffered", "null-data", "posix"] });
+  const read = readOptions(args, {
+    flags: "nErsuz",
+    valued: "el",
+    long: ["quiet", "silent", "regexp-extended", "expression=", "separate", "unbuffered", "null-data", "posix"],
+  });
   if (read === null) return null;
   const scripts = read.options.filter((option) => option.name === "e" || option.name === "expression").map((option) => option.value);
   const files = [...read.operands];

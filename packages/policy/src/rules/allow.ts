@@ -29,7 +29,7 @@ export const allowRules: readonly Rule[] = [
       "cat <<'EOF'\n$(id)\nEOF",
       "node --version",
       "ls # all",
-      "diff <(sort a) <(sort b)".replace(/<\(sort (\w)\)/g, "$1"),
+      "diff a b",
       "jq -r .version package.json",
       "sort -u -- -o",
     ],
@@ -77,6 +77,10 @@ export const allowRules: readonly Rule[] = [
       "trap 'ls' EXIT; ls",
       "cat <<EOF\n$(./x)\nEOF",
       "cat a <(./x)",
+      "./bash -c ls",
+      "bash -lc ls",
+      "yarn --version",
+      "cat < /dev/tcp/a/1",
     ],
   },
   {
@@ -85,7 +89,19 @@ export const allowRules: readonly Rule[] = [
     facts: ["confined"],
     person: "It runs inside the sandbox, which limits it to the workspace.",
     model: "Allowed inside the sandbox: it can change the workspace and its own temporary folder, and has the network of the session.",
-    examples: ["npm test", "npm run build && ls -lh dist", "touch a.txt", "echo x > out.txt", "cargo test", "sed -i s/a/b/ src/a.ts", "git commit -m x", "./scripts/gen.sh", "python3 -c 'print(1)'", "npm test 2>&1 | tail -n 40", "set -e; npm run lint"],
+    examples: [
+      "npm test",
+      "npm run build && ls -lh dist",
+      "touch a.txt",
+      "echo x > out.txt",
+      "cargo test",
+      "sed -i s/a/b/ src/a.ts",
+      "git commit -m x",
+      "./scripts/gen.sh",
+      "python3 -c 'print(1)'",
+      "npm test 2>&1 | tail -n 40",
+      "set -e; npm run lint",
+    ],
     counterexamples: [],
   },
   {
@@ -112,7 +128,11 @@ export const allowRules: readonly Rule[] = [
     facts: ["file_read"],
     person: "Reads a file that isn't secret.",
     model: "Allowed: it only reads.",
-    examples: [{ tool: "read_file", path: "/srv/app/src/a.ts" }, { tool: "search", path: "/srv/app" }, { tool: "read_file", path: "/usr/include/stdio.h" }],
+    examples: [
+      { tool: "read_file", path: "/srv/app/src/a.ts" },
+      { tool: "search", path: "/srv/app" },
+      { tool: "read_file", path: "/usr/include/stdio.h" },
+    ],
     counterexamples: ["cat a"],
   },
   {
@@ -121,7 +141,11 @@ export const allowRules: readonly Rule[] = [
     facts: ["file_edit"],
     person: "Changes files inside the workspace.",
     model: "Allowed: it changes files inside the workspace.",
-    examples: [{ tool: "edit_file", path: "/srv/app/src/a.ts" }, { tool: "write_file", path: "/srv/app/new/b.ts" }, { tool: "apply_patch", path: "/srv/app/src/a.ts" }],
+    examples: [
+      { tool: "edit_file", path: "/srv/app/src/a.ts" },
+      { tool: "write_file", path: "/srv/app/new/b.ts" },
+      { tool: "apply_patch", path: "/srv/app/src/a.ts" },
+    ],
     counterexamples: ["touch a"],
   },
   {
@@ -130,7 +154,10 @@ export const allowRules: readonly Rule[] = [
     facts: ["harmless_tool"],
     person: "Only reads what this session itself produced.",
     model: "Allowed.",
-    examples: [{ tool: "read_output", path: "" }, { tool: "give_up", path: "" }],
+    examples: [
+      { tool: "read_output", path: "" },
+      { tool: "give_up", path: "" },
+    ],
     counterexamples: [{ tool: "run_command", path: "" }],
   },
 ];

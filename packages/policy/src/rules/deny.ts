@@ -11,8 +11,26 @@ export const denyRules: readonly Rule[] = [
     facts: ["destroys_system"],
     person: "Deletes a whole system, home or the folders around the workspace: {what}.",
     model: "Refused for good: {what}. Name the single folders inside the workspace that should go.",
-    examples: ["rm -rf /", "rm -rf ~", "rm -rf \"$HOME\"", "rm -r --no-preserve-root /*", "sudo rm -fr ~/", "cd / && rm -rf .", "find / -delete", "X=/; rm -rf $X"],
-    counterexamples: ["rm -rf dist", "rm -rf /tmp/x", "echo rm -rf /", "ls /", "rm -rf ./src"],
+    examples: [
+      "rm -rf /",
+      "rm -rf ~",
+      'rm -rf "$HOME"',
+      "rm -r --no-preserve-root /*",
+      "sudo rm -fr ~/",
+      "cd / && rm -rf .",
+      "find / -delete",
+      "rm -rf ../*",
+      "X=/; rm -rf $X",
+    ],
+    counterexamples: [
+      "rm -rf dist",
+      "rm -rf /tmp/x",
+      "echo rm -rf /",
+      "ls /",
+      "rm -rf ./src",
+      "rm ~/*.log",
+      "find ~ -name '*.tmp' -delete",
+    ],
   },
   {
     ...builtin,
@@ -32,7 +50,7 @@ export const denyRules: readonly Rule[] = [
     person: "Starts itself again and again until the machine stands still: {what}.",
     model: "Refused for good: {what}.",
     examples: [":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb"],
-    counterexamples: ["f() { echo hi; }; f", "walk() { for d in */; do (cd \"$d\" && walk); done; }; walk"],
+    counterexamples: ["f() { echo hi; }; f", 'walk() { for d in */; do (cd "$d" && walk); done; }; walk'],
   },
   {
     ...builtin,
@@ -41,7 +59,11 @@ export const denyRules: readonly Rule[] = [
     facts: ["own_records"],
     person: "Changes Holdfast's own records, keys or settings: {what}.",
     model: "Refused for good: the runtime's own records can't be changed from inside a session.",
-    examples: ["echo x > /home/ana/.holdfast/config.toml", "rm -rf ~/.holdfast/sessions", { tool: "write_file", path: "/home/ana/.holdfast/trust.json" }],
+    examples: [
+      "echo x > /home/ana/.holdfast/config.toml",
+      "rm -rf ~/.holdfast/sessions",
+      { tool: "write_file", path: "/home/ana/.holdfast/trust.json" },
+    ],
     counterexamples: ["cat README.md", "echo holdfast"],
   },
   {
@@ -49,7 +71,8 @@ export const denyRules: readonly Rule[] = [
     id: "builtin:no-sandbox",
     facts: ["no_sandbox"],
     person: "Commands can't be confined on this machine, so none are run.",
-    model: "Refused: commands can't be confined on this machine. The file tools still work; a person can start the session with --sandbox off.",
+    model:
+      "Refused: commands can't be confined on this machine. The file tools still work; a person can start the session with --sandbox off.",
     examples: [],
     counterexamples: ["ls", "npm test"],
   },
@@ -60,7 +83,10 @@ export const denyRules: readonly Rule[] = [
     person: "The session is read-only; this would change {what}.",
     model: "Refused: this session may only read. Say what should be changed; a person can start one with --sandbox workspace-write.",
     examples: [],
-    counterexamples: [{ tool: "write_file", path: "/srv/app/src/a.ts" }, { tool: "read_file", path: "/srv/app/src/a.ts" }],
+    counterexamples: [
+      { tool: "write_file", path: "/srv/app/src/a.ts" },
+      { tool: "read_file", path: "/srv/app/src/a.ts" },
+    ],
   },
   {
     ...builtin,
@@ -73,6 +99,10 @@ export const denyRules: readonly Rule[] = [
       { tool: "read_file", path: "/etc/shadow" },
       { tool: "write_file", path: "/home/ana/.aws/credentials" },
     ],
-    counterexamples: [{ tool: "read_file", path: "/srv/app/src/ssh.ts" }, { tool: "read_file", path: "/etc/os-release" }, { tool: "read_file", path: "/srv/app/.env" }],
+    counterexamples: [
+      { tool: "read_file", path: "/srv/app/src/ssh.ts" },
+      { tool: "read_file", path: "/etc/os-release" },
+      { tool: "read_file", path: "/srv/app/.env" },
+    ],
   },
 ];

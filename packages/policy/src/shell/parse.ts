@@ -60,7 +60,10 @@ function valuesOf(script: SyntaxNode, outer: ShellValues): ShellValues {
       values.set(node.name, [...(values.get(node.name) ?? []), word].slice(0, 4));
     }
     if (node.type === "For" && node.wordlist !== undefined) {
-      values.set(node.name.value, [...(values.get(node.name.value) ?? []), ...node.wordlist.map((word) => readWord(word, values))].slice(0, 4));
+      values.set(
+        node.name.value,
+        [...(values.get(node.name.value) ?? []), ...node.wordlist.map((word) => readWord(word, values))].slice(0, 4),
+      );
     }
     forEachChild(node, visit);
   };

@@ -10,7 +10,25 @@ export interface Runner {
   readonly mayFetch: boolean;
 }
 
-const runnerValues = ["-p", "--package", "-w", "--workspace", "--prefix", "-C", "--dir", "--filter", "-F", "--cwd", "--with", "--python", "--extra", "--group", "--directory", "--project", "--env-file"];
+const runnerValues = [
+  "-p",
+  "--package",
+  "-w",
+  "--workspace",
+  "--prefix",
+  "-C",
+  "--dir",
+  "--filter",
+  "-F",
+  "--cwd",
+  "--with",
+  "--python",
+  "--extra",
+  "--group",
+  "--directory",
+  "--project",
+  "--env-file",
+];
 
 /** Names whose purpose is to fetch a template or a tool. */
 const fetches = /^(?:create-|degit$|giget$|tiged$|@[^/]+\/create(?:-|$))/;

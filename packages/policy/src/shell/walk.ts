@@ -1,5 +1,24 @@
-import { type Command, type CompoundList, type Function as FunctionNode, type ParsedScript, type Redirection, type Statement, type SyntaxNode, type Word, forEachChild } from "unbash";
-import { type Places, type ProblemKind, type ShellAssignment, type ShellRedirect, type ShellWord, type SimpleCommand, literalWord, programOf } from "./command.ts";
+import {
+  type Command,
+  type CompoundList,
+  type Function as FunctionNode,
+  type ParsedScript,
+  type Redirection,
+  type Statement,
+  type SyntaxNode,
+  type Word,
+  forEachChild,
+} from "unbash";
+import {
+  type Places,
+  type ProblemKind,
+  type ShellAssignment,
+  type ShellRedirect,
+  type ShellWord,
+  type SimpleCommand,
+  literalWord,
+  programOf,
+} from "./command.ts";
 import { changeFolder, either, type Flow, still } from "./places.ts";
 import { type Input, unwrap } from "./wrappers.ts";
 import { readWord, type ShellValues } from "./word.ts";
@@ -106,12 +125,12 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
     }
     case "Case": {
       lookInside(node.word, places, context);
-      let after: Places = places;
+      const inside = movesAway(node) ? null : places;
       for (const item of node.items) {
         item.pattern.forEach((word) => lookInside(word, places, context));
-        after = either(after, join(walk(item.body, movesAway(node) ? null : places, context)));
+        walk(item.body, inside, context);
       }
-      return still(after);
+      return still(inside);
     }
     case "Function":
       return walkFunction(node, places, context);
@@ -182,7 +201,9 @@ function multiplies(node: SyntaxNode, name: string): boolean {
 }
 
 function callsItself(node: SyntaxNode, name: string): boolean {
-  return node.type === "Command" ? node.name?.value === name : node.type === "Pipeline" && node.commands.some((each) => callsItself(each, name));
+  return node.type === "Command"
+    ? node.name?.value === name
+    : node.type === "Pipeline" && node.commands.some((each) => callsItself(each, name));
 }
 
 export function problem(context: WalkContext, kind: ProblemKind, what: string): void {
@@ -298,7 +319,11 @@ function record(
     return still(null);
   }
   const program = programOf(words);
-  if (program !== null && (["source", ".", "alias", "unalias", "trap", "hash", "enable", "shopt"].includes(program) || assignments.some((each) => each.name === "PATH"))) {
+  if (
+    program !== null &&
+    (["source", ".", "alias", "unalias", "trap", "hash", "enable", "shopt"].includes(program) ||
+      assignments.some((each) => each.name === "PATH"))
+  ) {
     out.changesLookup = true;
   }
   const isPiped = input.hereText === null && !input.hasUnknownHere && !input.fromFile && input.isPiped;

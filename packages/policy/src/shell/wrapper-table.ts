@@ -24,7 +24,21 @@ const own = (options: OptionTable, more: Partial<WrapperForm> = {}): WrapperForm
 const sudo: OptionTable = {
   flags: "AbBEeHiKklNnPSsVv",
   valued: "CDghpRrTtUu",
-  long: ["user=", "group=", "host=", "prompt=", "chdir=", "chroot=", "preserve-env=?", "login", "shell", "non-interactive", "stdin", "background", "set-home"],
+  long: [
+    "user=",
+    "group=",
+    "host=",
+    "prompt=",
+    "chdir=",
+    "chroot=",
+    "preserve-env=?",
+    "login",
+    "shell",
+    "non-interactive",
+    "stdin",
+    "background",
+    "set-home",
+  ],
 };
 
 /** Programs whose operands are another command. Runners of packages are in `runners.ts`, shells in `wrappers.ts`. */
@@ -35,7 +49,17 @@ export const wrapperForms: ReadonlyMap<string, WrapperForm> = new Map<string, Wr
       {
         flags: "i0v",
         valued: "uCS",
-        long: ["ignore-environment", "null", "debug", "unset=", "chdir=", "split-string=", "default-signal=?", "ignore-signal=?", "block-signal=?"],
+        long: [
+          "ignore-environment",
+          "null",
+          "debug",
+          "unset=",
+          "chdir=",
+          "split-string=",
+          "default-signal=?",
+          "ignore-signal=?",
+          "block-signal=?",
+        ],
       },
       { takesAssignments: true, lines: ["S", "split-string"], opaque: ["C", "chdir", "u", "unset"] },
     ),
@@ -58,7 +82,10 @@ export const wrapperForms: ReadonlyMap<string, WrapperForm> = new Map<string, Wr
   ["setsid", own({ flags: "cfw", long: ["ctty", "fork", "wait"] })],
   ["stdbuf", own({ valued: "ioe", long: ["input=", "output=", "error="] })],
   ["unbuffer", own({ flags: "p" })],
-  ["time", own({ flags: "pvlha", valued: "fo", long: ["portability", "verbose", "format=", "output=", "append"] }, { opaque: ["o", "output"] })],
+  [
+    "time",
+    own({ flags: "pvlha", valued: "fo", long: ["portability", "verbose", "format=", "output=", "append"] }, { opaque: ["o", "output"] }),
+  ],
   ["command", own({ flags: "p" })],
   ["builtin", own({})],
   ["exec", own({ flags: "cl", valued: "a" }, { opaque: ["a", "c", "l"] })],
@@ -72,9 +99,24 @@ export const wrapperForms: ReadonlyMap<string, WrapperForm> = new Map<string, Wr
   ["xvfb-run", own({ flags: "al", valued: "enpfsw", long: ["auto-servernum", "server-args="] }, { isTransparent: false })],
   ["strace", own({ flags: "cCdfFhiknqrtTvxyYzZ", valued: "abeEIoOpPsSuUX" }, { isTransparent: false })],
   ["ltrace", own({ flags: "bcCfiLrStT", valued: "aAeFlnoPsuwx" }, { isTransparent: false })],
-  ["valgrind", own({ flags: "qv", long: ["tool=", "leak-check=", "error-exitcode=", "track-origins=", "log-file="] }, { isTransparent: false })],
-  ["hyperfine", own({ flags: "iN", valued: "wrmM", long: ["warmup=", "runs=", "prepare=", "export-json="] }, { lines: ["prepare"], isTransparent: false })],
-  ["flock", own({ flags: "efFnosuxv", valued: "cEw", long: ["exclusive", "shared", "nonblock", "timeout=", "command="] }, { operands: 1, lines: ["c", "command"], isTransparent: false })],
+  [
+    "valgrind",
+    own({ flags: "qv", long: ["tool=", "leak-check=", "error-exitcode=", "track-origins=", "log-file="] }, { isTransparent: false }),
+  ],
+  [
+    "hyperfine",
+    own(
+      { flags: "iN", valued: "wrmM", long: ["warmup=", "runs=", "prepare=", "export-json="] },
+      { lines: ["prepare"], isTransparent: false },
+    ),
+  ],
+  [
+    "flock",
+    own(
+      { flags: "efFnosuxv", valued: "cEw", long: ["exclusive", "shared", "nonblock", "timeout=", "command="] },
+      { operands: 1, lines: ["c", "command"], isTransparent: false },
+    ),
+  ],
   ["unshare", own({ flags: "CfimnpruUTc", long: ["fork", "pid", "net", "user", "mount", "map-root-user"] }, { isTransparent: false })],
   ["nsenter", own({ flags: "aCFimnpruU", valued: "tSGrw", long: ["all", "target="] }, { isTransparent: false })],
   ["ssh-agent", own({ flags: "csDd", valued: "aEtO" }, { isTransparent: false })],
@@ -87,4 +129,19 @@ export const wrapperForms: ReadonlyMap<string, WrapperForm> = new Map<string, Wr
 export const opaqueWrappers: ReadonlySet<string> = new Set(["parallel", "sem", "expect", "script", "rlwrap", "entr", "runuser", "su"]);
 
 /** Programs that read a shell line from `-c`, a file, or their input. */
-export const shells: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash", "pwsh", "powershell"]);
+export const shells: ReadonlySet<string> = new Set([
+  "sh",
+  "bash",
+  "dash",
+  "zsh",
+  "ksh",
+  "mksh",
+  "ash",
+  "rbash",
+  "fish",
+  "csh",
+  "tcsh",
+  "yash",
+  "pwsh",
+  "powershell",
+]);

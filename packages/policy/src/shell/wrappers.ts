@@ -29,7 +29,11 @@ export interface Input {
 
 const nothing: Unwrapped = { inner: [], isTransparent: false, losesPlace: false };
 
-const asWords = (words: readonly ShellWord[], assignments: readonly ShellAssignment[] = []): Inner => ({ type: "words", words, assignments });
+const asWords = (words: readonly ShellWord[], assignments: readonly ShellAssignment[] = []): Inner => ({
+  type: "words",
+  words,
+  assignments,
+});
 const hidden = (what: string): Unwrapped => ({ inner: [{ type: "hidden", what }], isTransparent: false, losesPlace: false });
 
 /** Takes one layer off a command. Null where it is no wrapper and runs nothing else. */
@@ -68,7 +72,9 @@ export function unwrap(words: readonly ShellWord[], input: Input): Unwrapped | n
     case "bind":
     case "enable":
     case "hash":
-      return args.some((word) => word.literal === null || /^-\w*[CFxfp]/.test(word.literal)) ? hidden(`${program} with code given as data`) : null;
+      return args.some((word) => word.literal === null || /^-\w*[CFxfp]/.test(word.literal))
+        ? hidden(`${program} with code given as data`)
+        : null;
     case "let":
     case "unset":
     case "read":
@@ -91,24 +97,35 @@ export function unwrap(words: readonly ShellWord[], input: Input): Unwrapped | n
 }
 
 function lineOf(word: ShellWord, program: string): Inner {
-  return word.literal === null ? { type: "hidden", what: `${program} runs text that only exists at run time` } : { type: "line", line: word };
+  return word.literal === null
+    ? { type: "hidden", what: `${program} runs text that only exists at run time` }
+    : { type: "line", line: word };
 }
 
 /** `[ -v 'a[$(id)]' ]` and its like run the substitution although the shell was given plain text. */
 function unwrapSubscripts(program: string, args: readonly ShellWord[]): Unwrapped | null {
   if (program === "printf" && args[0]?.literal !== "-v") return null;
-  return args.some((word) => word.literal !== null && /\[[^\]]*(?:\$\(|`|\$\{)/.test(word.literal)) ? hidden(`${program} evaluates a subscript that holds a command`) : null;
+  return args.some((word) => word.literal !== null && /\[[^\]]*(?:\$\(|`|\$\{)/.test(word.literal))
+    ? hidden(`${program} evaluates a subscript that holds a command`)
+    : null;
 }
 
 function unwrapForm(program: string, args: readonly ShellWord[]): Unwrapped | null {
   const form = wrapperForms.get(program)!;
   if (program === "command" && args.some((word) => /^-\w*[vV]/.test(word.literal ?? ""))) return null;
+  if (args.length === 1 && (args[0]!.literal === "--help" || args[0]!.literal === "--version")) return null;
   const read = readOptions(args, form.options);
   if (read === null) return hidden(`${program} with options that aren't known`);
   const lines = read.options.filter((option) => form.lines?.includes(option.name) === true);
   const inner: Inner[] = lines.map((option) => (option.value === null ? { type: "hidden", what: program } : lineOf(option.value, program)));
   const losesPlace = read.options.some((option) => ["C", "chdir", "D", "chroot"].includes(option.name));
   const words = read.operands.slice(form.operands ?? 0);
+  // What follows is appended to the line: `env -S 'rm -r' src`.
+  if (lines.length > 0 && program === "env" && words.length > 0) return hidden("env -S with more words");
+  // flock takes its -c after the file.
+  if (program === "flock" && words[0]?.literal === "-c" && words[1] !== undefined) {
+    return { inner: [lineOf(words[1], program)], isTransparent: false, losesPlace: false };
+  }
   const assignments: ShellAssignment[] = [];
   while (form.takesAssignments === true && words[0] !== undefined && /^["']?[A-Za-z_]\w*=/.test(words[0].text)) {
     const word = words.shift()!;
@@ -130,7 +147,8 @@ function unwrapShell(program: string, args: readonly ShellWord[], input: Input):
       const line = args.slice(i + 1).find((word) => word.literal === null || !/^[-+][a-zA-Z]+$/.test(word.literal));
       if (line === undefined) return hidden(`${program} -c without text`);
       // A login or interactive shell reads start-up files first.
-      return { inner: [lineOf(line, program)], isTransparent: /^-[euxc]+$/.test(text) && i === 0, losesPlace: false };
+      const isPlain = /^-[euxc]+$/.test(text) && i === 0 && line === args[1];
+      return { inner: [lineOf(line, program)], isTransparent: isPlain, losesPlace: false };
     }
     if (text === "-o" || text === "+o" || text === "-O" || text === "+O") i++;
     else if (text === "--rcfile" || text === "--init-file") return hidden(`${program} with another start-up file`);
@@ -138,7 +156,8 @@ function unwrapShell(program: string, args: readonly ShellWord[], input: Input):
     else if (/^-[a-zA-Z]*n[a-zA-Z]*$/.test(text)) return nothing;
     else if (!/^[-+]/.test(text)) return nothing;
   }
-  if (input.hereText !== null) return { inner: [{ type: "line", line: literalWord(input.hereText) }], isTransparent: false, losesPlace: false };
+  if (input.hereText !== null)
+    return { inner: [{ type: "line", line: literalWord(input.hereText) }], isTransparent: false, losesPlace: false };
   if (input.isPiped || input.hasUnknownHere) return hidden(`${program} runs what another command prints`);
   return nothing;
 }
@@ -147,7 +166,11 @@ function unwrapEval(args: readonly ShellWord[]): Unwrapped {
   const words = args[0]?.literal === "--" ? args.slice(1) : args;
   if (words.length === 0) return nothing;
   if (words.some((word) => word.literal === null)) return hidden("eval of text that only exists at run time");
-  return { inner: [{ type: "line", line: literalWord(words.map((word) => word.literal).join(" ")) }], isTransparent: true, losesPlace: false };
+  return {
+    inner: [{ type: "line", line: literalWord(words.map((word) => word.literal).join(" ")) }],
+    isTransparent: true,
+    losesPlace: false,
+  };
 }
 
 /** A script file of the workspace is an ordinary program; anything else that is sourced can't be read beforehand. */
@@ -169,7 +192,22 @@ function unwrapTrap(args: readonly ShellWord[]): Unwrapped | null {
 const xargsOptions = {
   flags: "0rtpxo",
   valued: "adEILnPs",
-  long: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "arg-file=", "delimiter=", "replace=?", "max-args=", "max-procs=", "max-lines=?", "max-chars=", "open-tty", "process-slot-var="],
+  long: [
+    "null",
+    "no-run-if-empty",
+    "verbose",
+    "interactive",
+    "exit",
+    "arg-file=",
+    "delimiter=",
+    "replace=?",
+    "max-args=",
+    "max-procs=",
+    "max-lines=?",
+    "max-chars=",
+    "open-tty",
+    "process-slot-var=",
+  ],
   stopsAtOperand: true,
 };
 
@@ -232,12 +270,21 @@ function unwrapGit(args: readonly ShellWord[]): Unwrapped | null {
 }
 
 function unwrapWatch(args: readonly ShellWord[]): Unwrapped | null {
-  const read = readOptions(args, { flags: "bcdegtpwxC", valued: "nq", long: ["interval=", "exec", "color", "no-title", "differences=?"], stopsAtOperand: true });
+  const read = readOptions(args, {
+    flags: "bcdegtpwxC",
+    valued: "nq",
+    long: ["interval=", "exec", "color", "no-title", "differences=?"],
+    stopsAtOperand: true,
+  });
   if (read === null) return hidden("watch with options that aren't known");
   if (read.operands.length === 0) return null;
   if (read.options.some((option) => option.name === "x" || option.name === "exec")) {
     return { inner: [asWords(read.operands)], isTransparent: false, losesPlace: false };
   }
   if (read.operands.some((word) => word.literal === null)) return hidden("watch of text that only exists at run time");
-  return { inner: [{ type: "line", line: literalWord(read.operands.map((word) => word.literal).join(" ")) }], isTransparent: false, losesPlace: false };
+  return {
+    inner: [{ type: "line", line: literalWord(read.operands.map((word) => word.literal).join(" ")) }],
+    isTransparent: false,
+    losesPlace: false,
+  };
 }

@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { decide, policy, request } from "./world.ts";
+
+const file = (tool: string, path: string) => decide({ tool, path });
+
+test("reading is allowed inside the workspace and outside it", async () => {
+  expect(await file("read_file", "/srv/app/src/a.ts")).toMatchObject({ decision: "allow", provenRead: true });
+  expect(await file("read_file", "/usr/include/stdio.h")).toMatchObject({ decision: "allow" });
+  expect(await file("search", "/srv/app")).toMatchObject({ decision: "allow" });
+});
+
+test("credentials outside the workspace are refused, also through a link", async () => {
+  for (const path of [
+    "/home/ana/.ssh/id_rsa",
+    "/home/ana/.aws/credentials",
+    "/home/ana/.npmrc",
+    "/etc/shadow",
+    "/srv/app/key-link",
+    "/home/ana/.holdfast/keys/tip",
+    "/srv/app/../../home/ana/.ssh/id_rsa",
+    "/proc/self/environ",
+  ]) {
+    expect(await file("read_file", path), path).toMatchObject({ decision: "deny", rule: { id: "builtin:secret-folder" } });
+  }
+});
+
+test("secret files inside the workspace are asked for", async () => {
+  for (const path of ["/srv/app/.env", "/srv/app/.env.production", "/srv/app/certs/server.key"]) {
+    expect(await file("read_file", path), path).toMatchObject({ decision: "review", rule: { id: "builtin:secret-read" } });
+  }
+  expect(await file("read_file", "/srv/app/.env.example")).toMatchObject({ decision: "allow" });
+});
+
+test("a search from above a home is asked for", async () => {
+  expect(await file("search", "/")).toMatchObject({ decision: "review" });
+  expect(await file("search", "/home/ana/.ssh")).toMatchObject({ decision: "deny" });
+});
+
+test("edits inside the workspace are allowed, in the temporary folder too", async () => {
+  for (const tool of ["edit_file", "write_file", "apply_patch"])
+    expect(await file(tool, "/srv/app/src/new.ts")).toMatchObject({ decision: "allow" });
+  expect(await file("write_file", "/tmp/x")).toMatchObject({ decision: "allow" });
+});
+
+test("an edit outside is asked for with the real path as its scope", async () => {
+  expect(await file("write_file", "/srv/app/out-link/x")).toMatchObject({
+    decision: "review",
+    rule: { id: "builtin:outside-write" },
+    scope: { writable: ["/opt/out/x"] },
+  });
+  expect(await file("write_file", "/srv/application/x")).toMatchObject({ decision: "review" });
+});
+
+test("what runs later is asked for with its own reason", async () => {
+  for (const path of [
+    ".git/hooks/pre-commit",
+    ".git/config",
+    "hooks-link/pre-push",
+    ".holdfast/config.toml",
+    ".vscode/tasks.json",
+    ".mcp.json",
+    "AGENTS.md",
+    "sub/CLAUDE.md",
+    ".github/workflows/ci.yml",
+    ".husky/pre-commit",
+  ]) {
+    expect(await file("write_file", `/srv/app/${path}`), path).toMatchObject({
+      decision: "review",
+      rule: { id: "builtin:protected-write" },
+    });
+  }
+});
+
+test("one bad path in a patch decides for all of it", async () => {
+  const base = request({ tool: "apply_patch", path: "/srv/app/src/a.ts" });
+  const plan = { ...base.plan, writes: ["file:/srv/app/src/a.ts", "file:/etc/hosts", "file:/home/ana/.ssh/config"] };
+  expect(await policy.decide({ ...base, plan })).toMatchObject({ decision: "deny" });
+});
+
+test("a call that doesn't say what it touches is asked for", async () => {
+  const base = request({ tool: "edit_file", path: "/srv/app/src/a.ts" });
+  expect(await policy.decide({ ...base, plan: { ...base.plan, writes: [] } })).toMatchObject({ decision: "review" });
+  expect(await policy.decide({ ...base, tool: "read_file", plan: { ...base.plan, writes: [], reads: [] } })).toMatchObject({
+    decision: "review",
+  });
+  expect(await policy.decide({ ...base, tool: "run_command" })).toMatchObject({ decision: "review" });
+});
+
+test("an unknown tool is asked for", async () => {
+  expect(await file("mcp__bank__transfer", "/srv/app/a")).toMatchObject({ decision: "review", rule: { id: "builtin:unknown-tool" } });
+});
