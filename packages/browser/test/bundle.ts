@@ -20,7 +20,7 @@ export async function bundleForBrowser(entry: string): Promise<string> {
       if (level === "warn") throw new Error(log.message);
     },
   });
-  const { output } = await bundle.generate({ format: "esm", minify: false });
+  const { output } = await bundle.generate({ format: "esm", minify: false, codeSplitting: false });
   await bundle.close();
   if (output.length !== 1) throw new Error(`expected one script, got ${output.map((part) => part.fileName).join(", ")}`);
   return output[0].code;
