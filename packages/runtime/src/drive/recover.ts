@@ -62,8 +62,11 @@ async function recoverCall(driver: Driver, { id, attempt }: OpenCall): Promise<S
 
   async function find(): Promise<ProbeFinding> {
     switch (register.plan.replay) {
-      case "safe":
-        return { type: "not_happened" };
+      case "safe": {
+        // Where it can be asked, a long read that still runs is followed instead of run twice.
+        const found = tool.probe === undefined ? null : await probe(driver, tool, intent, id);
+        return found === null || found.type === "unknown" ? { type: "not_happened" } : found;
+      }
       case "keyed":
         // The target answers a repeated key from its record; a frozen driver that thaws must not act beside us.
         await driver.ports.log.claim(driver.session, id, attempt, "revoked");

@@ -74,7 +74,11 @@ export interface Processes {
   sandboxProblem(): Promise<string | null>;
   /** Throws `claim_lost` where this attempt was revoked or started before, `sandbox_unavailable` where it can't be confined. */
   start(spec: CommandSpec): Promise<RunningCommand>;
-  record(session: string, id: string, attempt: number): Promise<CommandRecord>;
+  /**
+   * `intentBoot` is the boot id (`owner.bootId`) under which the intent was committed, for `sameBoot`. Without it the boot
+   * of the session's first command counts, and none where it never had one.
+   */
+  record(session: string, id: string, attempt: number, intentBoot?: string): Promise<CommandRecord>;
   /** Takes every untaken claim up to `attempt` as revoked, so a thawed driver can't start it. Names those that were taken. */
   revoke(session: string, id: string, attempt: number): Promise<{ readonly taken: readonly number[] }>;
   /** Follows a run that an earlier driver started. */

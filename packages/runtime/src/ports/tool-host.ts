@@ -48,7 +48,11 @@ export interface Tool {
   plan(input: Json, context: CallContext): Promise<CallPlan | CallRefusal>;
   /** Data the intent must keep for `run` and `probe`. `blobs` are referred to by the commit of the intent. */
   prepare?(plan: CallPlan, context: CallContext): Promise<{ readonly prepared: Json; readonly blobs: readonly string[] } | CallRefusal>;
-  /** Never throws for what the model can cause: that is an outcome with status `failed`. Throws `claim_lost` for a lost claim. */
+  /**
+   * When the signal aborts, the effect is ended; unless its reason is a `stale_driver` error: then the driver lets go, and
+   * what runs goes on for the next one.
+   * Never throws for what the model can cause: that is an outcome with status `failed`. Throws `claim_lost` for a lost claim.
+   */
   run(intent: CallIntent, context: CallContext, signal: AbortSignal): Promise<CallOutcome>;
   /** Required for class `probe`. Revokes untaken claims up to the intent's attempt first. */
   probe?(intent: CallIntent, context: CallContext): Promise<ProbeFinding>;

@@ -31,6 +31,11 @@ export interface Verifier {
   /** `runs` false only takes the subject and the inputs' content (`--no-baseline`). */
   baseline(checks: readonly CheckDefinition[], runs: boolean, context: VerifierContext, signal: AbortSignal): Promise<Baseline>;
   check(check: CheckDefinition, baseline: Baseline, context: VerifierContext, signal: AbortSignal): Promise<Evidence>;
+  /**
+   * Pure: ids of checks whose evidence in this round is of another tree than the last check's, because a check that ran
+   * after them changed files. They are to be run once more; what is stale then is weak.
+   */
+  stale?(evidence: readonly Evidence[]): readonly string[];
   /** Pure: what the evidence of a round amounts to. */
   judge(input: {
     readonly checks: readonly CheckDefinition[];
