@@ -83,6 +83,14 @@ test("a relative import out of the package or out of src is a fault", () => {
   expect(faultsIn(root)).toContain("packages/checks/src/index.ts: source imports ../test/help.ts outside src");
 });
 
+test("a test may use another package's tests, and nothing else of it but by name", () => {
+  write({
+    "packages/node/package.json": manifest("@holdfast/node"),
+    "packages/node/test/files.test.ts": `import "../../tools/test/conformance.ts"; import "../../tools/src/inner.ts"; import "@holdfast/tools";`,
+  });
+  expect(faultsIn(root)).toEqual(["packages/node/test/files.test.ts: reaches out of its package with ../../tools/src/inner.ts"]);
+});
+
 test("a package that the diagram doesn't know is a fault", () => {
   write({ "packages/surprise/package.json": manifest("@holdfast/surprise") });
   expect(faultsIn(root)[0]).toContain("packages/surprise: not in the diagram");

@@ -14,7 +14,9 @@ test.each(documents)("every link to a file in %s leads to one", (document) => {
 test("every place that the architecture page names exists", () => {
   const text = readFileSync(join(root, "docs/architecture.md"), "utf8");
   const table = text.slice(text.indexOf("## Where to find each behaviour"), text.indexOf("## Tests"));
-  const places = [...table.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? "").filter((place) => place.includes("/") && !place.endsWith("/"));
+  const places = [...table.matchAll(/`([^`]+)`/g)]
+    .map((match) => match[1] ?? "")
+    .filter((place) => place.includes("/") && !place.endsWith("/"));
   expect(places.length).toBeGreaterThan(20);
   expect(places.filter((place) => !existsSync(join(root, "packages", place)))).toEqual([]);
 });
