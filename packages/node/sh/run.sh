@@ -1,0 +1,198 @@
+# The wrapper of one command: it outlives the program that started it. Plain POSIX sh; run by bash for its job control,
+# which works without a terminal (see docs/decisions/0002-command-wrapper.md).
+#
+#   bash --posix run.sh FOLDER MARK SECONDS BLOCKS CONFINED CWD COMMAND...
+#
+# FOLDER holds the records (start, exit), the spool (output) and a list of paths that must stay absent (absent).
+# MARK names the run in the environment of everything it starts. BLOCKS caps the output, in units of 512 bytes.
+# CONFINED is yes where COMMAND is bubblewrap with a bash in it that reads its standard input. Descriptor 3 tells the
+# starter: a line once the claim is taken, another once the exit record stands. Exit status 75: it was taken before.
+set -m
+folder=$1 mark=$2 seconds=$3 blocks=$4 confined=$5 cwd=$6
+shift 6
+
+why=
+trap 'why=${why:-timed_out}' USR1
+trap 'why=${why:-output_capped}' USR2
+trap 'why=${why:-ended}' TERM INT HUP
+
+. "${0%/*}/inherited.sh"
+close_inherited
+if [ -r /proc/self/stat ]; then . "${0%/*}/linux.sh"; else . "${0%/*}/other.sh"; fi
+
+# The claim: this file is created by exactly one of us, or by whoever revoked this attempt.
+birth
+set -C
+{ printf 'run %s %s %s %s %s end\n' "$$" "$started" "$boot" "$seconds" "$confined" >"$folder/start"; } 2>/dev/null || exit 75
+set +C
+trap '' PIPE
+printf 'ok\n' >&3 2>/dev/null
+trap - PIPE
+
+# What the shell itself says goes here: a line for each child that a signal ended, and for nothing else.
+exec 2>>"$folder/notice"
+
+# Both ends of a pipe, as descriptors 4 and 5; without a process, where the system lets us open a here-document's pipe.
+open_pipe() {
+  exec 4<<PIPE
+x
+PIPE
+  if [ -p /proc/self/fd/4 ]; then
+    read -r _ <&4
+    exec 5>/proc/self/fd/4
+  else
+    mkfifo -m 600 "$folder/$1"
+    exec 8<>"$folder/$1" 5>"$folder/$1" 4<"$folder/$1" 8>&-
+  fi
+}
+
+# The first process in the sandbox (pid 1: it can't be killed from inside, and when it ends so does everything). It reads
+# this from its standard input, for only then does bash say which child a signal ended; bubblewrap can't tell. No descriptor
+# that reaches the sandbox is of a file: the command could open it again, for writing, through /proc/1/fd.
+confine() {
+  exec "$@" 3>&- 4<&- >&5 5>&- 6<&- 2>&7 7>&- <<'INSIDE'
+set -m
+trap 'kill -s TERM -- -1' TERM
+echo begun >&2
+"$@" 2>&1 </dev/null &
+command=$!
+while :; do
+  wait "$command"
+  status=$?
+  kill -0 "$command" 2>/dev/null || break
+  sleep 0.05
+done
+exit "$status"
+INSIDE
+}
+
+is_left() {
+  if [ "$confined" = yes ]; then kill -0 "$command" 2>/dev/null; else is_left_of "$command"; fi
+}
+
+# Signals everything that belongs to the command. Under the sandbox its first process passes the signal on.
+signal_all() {
+  if [ "$confined" = yes ]; then
+    inner=$(inner_of "$command")
+    [ "$1" = TERM ] || kill -s "$1" "$command"
+    [ -z "$inner" ] || kill -s "$1" "$inner"
+  else
+    kill -s "$1" -- "-$command"
+    for pid in $(marked); do kill -s "$1" "$pid"; done
+  fi 2>/dev/null
+}
+
+# Until nothing is left: a process that forks while we look is found in the next round.
+kill_all() {
+  rounds=0
+  while [ "$rounds" -lt 100 ]; do
+    signal_all KILL
+    is_left || break
+    sleep 0.01
+    rounds=$((rounds + 1))
+  done
+}
+
+# Politely, then after two seconds by force.
+end_command() {
+  signal_all TERM
+  sleep 2 &
+  grace=$!
+  while is_left && kill -0 "$grace" 2>/dev/null; do sleep 0.02; done
+  kill -s TERM "$grace" 2>/dev/null
+  kill_all
+}
+
+if [ "$confined" = yes ]; then
+  open_pipe said
+  exec 6<&4 7>&5
+  open_pipe output.pipe
+  confine "$@" &
+  command=$!
+  exec 7>&-
+elif open_pipe output.pipe && cd "$cwd" 2>/dev/null; then
+  echo begun >&2
+  HOLDFAST_RUN=$mark "$@" >&5 2>&1 </dev/null 3>&- 4<&- 5>&- &
+  command=$!
+else
+  (echo "holdfast: the folder $cwd is gone" >&5; exit 126) &
+  command=$!
+fi
+printf 'command %s end\n' "$command" >>"$folder/start"
+
+# The kernel enforces the cap: the reader may not write a file larger than this, and nothing is buffered.
+(
+  exec 3>&- 5>&- 6<&-
+  ulimit -c 0
+  ulimit -f "$blocks"
+  cat <&4 >>"$folder/output" || kill -s USR2 "$$"
+) 2>/dev/null &
+reader=$!
+exec 4<&- 5>&-
+
+# Told to hurry, the timer stops timing, and ends what still holds the pipe although the command itself has ended.
+(
+  exec 3>&- 6<&-
+  hurry=
+  trap 'hurry=yes' USR1
+  sleep "$seconds" &
+  wait "$!"
+  if [ -z "$hurry" ]; then kill -s USR1 "$$"
+  else
+    sleep 0.05
+    kill_all
+  fi
+) 2>/dev/null &
+timer=$!
+
+while [ -z "$why" ]; do
+  wait "$command"
+  status=$?
+  kill -0 "$command" 2>/dev/null || break
+  # Job control also returns, and says so, when the command was stopped.
+  [ -n "$why" ] || { sleep 0.1; [ "$confined" = yes ] || echo begun >"$folder/notice"; }
+done
+if [ -n "$why" ]; then
+  end_command
+  wait "$command"
+fi
+trap : USR1 TERM INT HUP
+
+# Its own process has ended: so does whatever it left behind. A pid namespace has seen to that already.
+if [ "$confined" = no ]; then
+  if kill -s KILL -- "-$command" 2>/dev/null; then kill_all; fi
+  kill -s USR1 "$timer" 2>/dev/null
+fi
+while kill -0 "$reader" 2>/dev/null; do wait "$reader"; done
+
+if [ "$confined" = no ]; then exec 6<"$folder/notice"; fi
+read -r begun <&6
+read -r said <&6
+if [ -n "$why" ]; then end=$why
+elif [ "$begun" != begun ]; then
+  end='exited 126'
+  if [ "$confined" = yes ]; then
+    printf 'holdfast: the sandbox could not be set up:\n%s\n%s\n' "$begun" "$said" >>"$folder/output"
+  fi
+elif [ "$status" -gt 128 ] && [ -n "$said" ]; then end="signalled $((status - 128))"
+else end="exited $status"; fi
+
+# Places whose content would run later, outside the sandbox, and that were absent before: moved out of the workspace.
+if [ -f "$folder/absent" ]; then
+  count=0
+  while IFS= read -r path; do
+    [ -e "$path" ] || [ -h "$path" ] || continue
+    count=$((count + 1))
+    mv "$path" "$folder/removed.$count" &&
+      echo "holdfast: moved $path out of the workspace: what it holds would run later, outside the sandbox" >>"$folder/output"
+  done <"$folder/absent"
+fi
+
+# One write; a record without its last word counts as none.
+printf '%s end\n' "$end" >"$folder/exit"
+kill -s TERM -- "-$timer" 2>/dev/null
+
+# What left the group and holds no pipe is found by its mark. The starter does that faster, if it still lives.
+trap '' PIPE
+printf 'ended\n' >&3 2>/dev/null || [ "$confined" = yes ] || kill_all
+exit 0

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+
+/** Where the runs of a session are, below HOLDFAST_HOME. All folders are 0700. */
+export interface SessionFolders {
+  readonly base: string;
+  readonly runs: string;
+  /** Shown to sandboxed commands as /tmp. */
+  readonly tmp: string;
+  readonly cache: string;
+  /** Records of the session's network namespace. */
+  readonly network: string;
+  /** The boot in which the session first had to do with a command. */
+  readonly boot: string;
+}
+
+/** Where the records of one attempt are. */
+export interface RunFolder {
+  readonly base: string;
+  readonly start: string;
+  readonly exit: string;
+  readonly output: string;
+  readonly absent: string;
+  readonly paused: string;
+  /** What lets the run reach its hosts. */
+  readonly pass: string;
+  /** Of a check alone. */
+  readonly network: string;
+  readonly tmp: string;
+  readonly cache: string;
+}
+
+export function sessionFolders(home: string, session: string): SessionFolders {
+  const base = join(home, "commands", fileName(session));
+  const under = (name: string): string => join(base, name);
+  return { base, runs: under("runs"), tmp: under("tmp"), cache: under("cache"), network: under("network"), boot: under("boot") };
+}
+
+export function runFolder(home: string, ref: string): RunFolder {
+  const [session = "", id = "", attempt = ""] = ref.split("/");
+  const base = join(home, "commands", session, "runs", id, attempt);
+  const under = (name: string): string => join(base, name);
+  return {
+    base,
+    start: under("start"),
+    exit: under("exit"),
+    output: under("output"),
+    absent: under("absent"),
+    paused: under("paused"),
+    pass: under("pass"),
+    network: under("network"),
+    tmp: under("tmp"),
+    cache: under("cache"),
+  };
+}
+
+/** The name of a run, made of safe file names. */
+export function refOf(session: string, id: string, attempt: number): string {
+  return `${fileName(session)}/${fileName(id)}/${attempt}`;
+}
+
+/** What the run's processes carry as HOLDFAST_RUN. Ends with `;` so that attempt 1 is not found in attempt 11. */
+export function markOf(home: string, ref: string): string {
+  return `${ref}@${createHash("sha256").update(home).digest("hex").slice(0, 12)};`;
+}
+
+/** Any string as one file name; distinct strings give distinct names. */
+export function fileName(text: string): string {
+  if (/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(text)) return text;
+  return `=${createHash("sha256").update(text).digest("hex").slice(0, 40)}`;
+}

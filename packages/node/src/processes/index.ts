@@ -1,0 +1,188 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError } from "@holdfast/protocol";
+import type { CommandRecord, CommandSpec, OutputSlice, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
+import type { Resolve } from "../sandbox/hosts.ts";
+import { createNetworks } from "../sandbox/network.ts";
+import { probeSandbox } from "../sandbox/problem.ts";
+import type { SandboxPrograms } from "../sandbox/problem.ts";
+import { pauseRun } from "./control.ts";
+import { fileName, markOf, refOf, runFolder, sessionFolders } from "./folders.ts";
+import { bootId, currentOwner, isAlive } from "./identity.ts";
+import { defaultScripts, prepareLaunch } from "./launch.ts";
+import type { LaunchContext } from "./launch.ts";
+import { endOfRun, readStart, revokeClaim } from "./records.ts";
+import { removeFolder } from "./remove.ts";
+import { attachRun, startRun } from "./run.ts";
+import type { Run, RunPlace } from "./run.ts";
+
+export interface ProcessesOptions {
+  /** HOLDFAST_HOME: records and spools lie below it, and it is hidden from every sandboxed command. */
+  readonly home: string;
+  /** Roots of the workspace; sockets in them stay in sight of its commands. */
+  readonly workspaceRoots?: readonly string[];
+  /** Whose credential folders are hidden. Default: the user's home folder. */
+  readonly userHome?: string;
+  /** What our own environment is; commands get a few named variables of it. Default: `process.env`. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** What a person reads of who holds a session. */
+  readonly label?: string;
+  /** Finds the addresses of an allowed host. Default: the system's resolver. */
+  readonly resolve?: Resolve;
+  /** Folder of the wrapper's scripts, where they don't lie beside this package's sources. */
+  readonly scripts?: string;
+}
+
+/** Commands on this machine, under the wrapper in `sh/`, in a bubblewrap sandbox on Linux. */
+export function createProcesses(options: ProcessesOptions): Processes {
+  mkdirSync(join(options.home, "commands"), { recursive: true, mode: 0o700 });
+  const home = realpathSync(options.home);
+  const environment = options.environment ?? process.env;
+  const context: LaunchContext = {
+    home,
+    userHome: realPathOr(options.userHome ?? environment["HOME"] ?? homedir()),
+    workspaceRoots: (options.workspaceRoots ?? []).map(realPathOr),
+    environment,
+    scripts: options.scripts ?? defaultScripts,
+    networks: createNetworks(home, options.resolve),
+  };
+  const owner = currentOwner(options.label ?? `${basename(process.argv[1] ?? "node")} in ${process.cwd()}`);
+  const runs = new Map<string, Run>();
+  let probe: ReturnType<typeof probeSandbox> | undefined;
+  const sandbox = (): ReturnType<typeof probeSandbox> => (probe ??= probeSandbox());
+
+  const placeOf = (ref: string, networkFolder: string): RunPlace => ({
+    ref,
+    mark: markOf(home, ref),
+    folder: runFolder(home, ref),
+    networkFolder,
+    networks: context.networks,
+  });
+  const keep = (run: Run): Run => {
+    runs.set(run.ref, run);
+    void run.gone.finally(() => runs.delete(run.ref)).catch(() => undefined);
+    return run;
+  };
+
+  const start = async (spec: CommandSpec): Promise<RunningCommand> => {
+    const ref = refOf(spec.session, spec.id, spec.attempt);
+    await tidied(runs, spec.session);
+    const launch = await prepareLaunch(spec, ref, context, await programsFor(spec, sandbox));
+    return keep(await startRun(launch, placeOf(ref, launch.networkFolder)));
+  };
+
+  const attach = async (ref: string, session: string): Promise<Run> => {
+    const folder = runFolder(home, ref);
+    const isCheck = existsSync(folder.tmp) || existsSync(folder.network);
+    return runs.get(ref) ?? keep(await attachRun(placeOf(ref, isCheck ? folder.network : sessionFolders(home, session).network)));
+  };
+
+  return {
+    owner,
+    isAlive,
+    sandboxProblem: async () => {
+      const found = await sandbox();
+      return "problem" in found ? found.problem : null;
+    },
+    start,
+    attach: (session, id, attempt) => attach(refOf(session, id, attempt), session),
+    record: (session, id, attempt, intentBoot) => recordOf(home, session, refOf(session, id, attempt), intentBoot),
+    revoke: async (session, id, attempt) => {
+      const taken: number[] = [];
+      for (let number = 0; number <= attempt; number += 1) {
+        if (!revokeClaim(runFolder(home, refOf(session, id, number)))) taken.push(number);
+      }
+      return { taken };
+    },
+    read: (ref, offset, length) => readSpool(runFolder(home, ref).output, offset, length),
+    pause: async (ref, paused) => pauseRun(runFolder(home, ref), markOf(home, ref), paused),
+    endSession: async (session, { forget }) => {
+      const folders = sessionFolders(home, session);
+      await Promise.all(unfinished(home, session).map(async (ref) => (await attach(ref, session)).stop()));
+      await context.networks.end(folders.network);
+      await tidied(runs, session);
+      if (forget) await removeFolder(folders.base);
+    },
+  };
+}
+
+/** Null: run it unconfined. Throws `sandbox_unavailable`. */
+async function programsFor(spec: CommandSpec, sandbox: () => ReturnType<typeof probeSandbox>): Promise<SandboxPrograms | null> {
+  if (spec.confinement.mode === "off" || spec.confinement.scope.unsandboxed === true) return null;
+  const found = await sandbox();
+  if ("problem" in found) throw new HoldfastError("sandbox_unavailable", found.problem);
+  return found.programs;
+}
+
+/** A command that follows another finds nothing left of it. */
+async function tidied(runs: ReadonlyMap<string, Run>, session: string): Promise<void> {
+  const over = [...runs.values()].filter((run) => run.ref.startsWith(`${fileName(session)}/`) && run.isOver());
+  await Promise.all(over.map((run) => run.gone.catch(() => undefined)));
+}
+
+async function recordOf(home: string, session: string, ref: string, intentBoot: string | undefined): Promise<CommandRecord> {
+  const folder = runFolder(home, ref);
+  let found = readStart(folder);
+  // The wrapper may be between making the file and writing the line.
+  for (let look = 0; found.type === "broken" && look < 5; look += 1) {
+    await sleep(10);
+    found = readStart(folder);
+  }
+  if (found.type === "none") return { type: "none", sameBoot: (intentBoot ?? firstBoot(sessionFolders(home, session).boot)) === bootId() };
+  if (found.type === "revoked") return { type: "revoked" };
+  const end = endOfRun(folder);
+  if (end !== null) return { type: "ended", ...end };
+  return { type: "running", pid: found.type === "taken" ? found.pid : 0 };
+}
+
+function firstBoot(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+async function readSpool(path: string, offset: number, length: number): Promise<OutputSlice> {
+  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (file === null) return { bytes: new Uint8Array(), size: 0 };
+  try {
+    const { size } = await file.stat();
+    const bytes = new Uint8Array(Math.max(0, Math.min(length, size - offset)));
+    let filled = 0;
+    while (filled < bytes.length) {
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, offset + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return { bytes: bytes.subarray(0, filled), size };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Every claimed run of a session that left no exit record. */
+function unfinished(home: string, session: string): string[] {
+  const { runs } = sessionFolders(home, session);
+  if (!existsSync(runs)) return [];
+  const refs = readdirSync(runs).flatMap((id) => readdirSync(join(runs, id)).map((attempt) => `${fileName(session)}/${id}/${attempt}`));
+  return refs.filter((ref) => {
+    const folder = runFolder(home, ref);
+    const { type } = readStart(folder);
+    return !existsSync(folder.exit) && (type === "taken" || type === "broken");
+  });
+}
+
+function realPathOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

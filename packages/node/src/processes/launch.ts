@@ -1,0 +1,162 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { HoldfastError } from "@holdfast/protocol";
+import type { CommandSpec } from "@holdfast/runtime/ports/processes";
+import { caches } from "../sandbox/caches.ts";
+import type { Link, Networks } from "../sandbox/network.ts";
+import { reachOf } from "../sandbox/network.ts";
+import type { SandboxPrograms } from "../sandbox/problem.ts";
+import { isolation } from "../sandbox/problem.ts";
+import { findProgram } from "../sandbox/programs.ts";
+import { blankFile, viewOf } from "../sandbox/view.ts";
+import { commandEnvironment } from "./environment.ts";
+import { bootId } from "./identity.ts";
+import { markOf, runFolder, sessionFolders } from "./folders.ts";
+import type { RunFolder } from "./folders.ts";
+
+/** What the launching of a command depends on besides the command. Paths are real. */
+export interface LaunchContext {
+  readonly home: string;
+  readonly userHome: string;
+  readonly workspaceRoots: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Folder of run.sh and its like. */
+  readonly scripts: string;
+  readonly networks: Networks;
+}
+
+/** Exactly what is to be spawned. */
+export interface Launch {
+  readonly folder: RunFolder;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly link: Link | null;
+  /** Of the network namespace: the session's, or the run's own. */
+  readonly networkFolder: string;
+}
+
+/** An argument of a program has 128 KiB at most on Linux. */
+const longestCommand = 120_000;
+
+export const defaultScripts = fileURLToPath(new URL("../../sh/", import.meta.url));
+
+/** Makes the run's folders and works out its command line. `programs` null: unconfined. */
+export async function prepareLaunch(
+  spec: CommandSpec,
+  ref: string,
+  context: LaunchContext,
+  programs: SandboxPrograms | null,
+): Promise<Launch> {
+  const bash = findProgram("bash", context.environment["PATH"]);
+  if (bash === null)
+    throw new HoldfastError("sandbox_unavailable", "There is no bash on PATH, and commands are lines for bash.", { hint: "Install bash." });
+  checkSpec(spec);
+  const folder = runFolder(context.home, ref);
+  const session = sessionFolders(context.home, spec.session);
+  const isCheck = spec.confinement.purpose === "check";
+  const [tmp, cache] = isCheck ? [folder.tmp, folder.cache] : [session.tmp, session.cache];
+  if (isCheck) for (const path of [tmp, cache]) rmSync(path, { recursive: true, force: true });
+  for (const path of [folder.base, tmp, cache]) mkdirSync(path, { recursive: true, mode: 0o700 });
+  noteBoot(session.boot);
+  writeFileSync(folder.output, "", { flag: "a", mode: 0o600 });
+
+  const reach = reachOf(spec.confinement);
+  const networkFolder = isCheck ? folder.network : session.network;
+  const link = programs === null ? null : await context.networks.link(networkFolder, reach, !isCheck, programs);
+  const cached =
+    programs === null && !isCheck ? null : caches(cache, programs !== null && reach === "none", context.userHome, context.environment);
+  const environment = commandEnvironment(context.environment, bash, programs === null ? tmp : "/tmp", {
+    ...cached?.environment,
+    ...link?.environment,
+    ...spec.env,
+  });
+  if (link?.pass) writeFileSync(folder.pass, JSON.stringify(link.pass), { mode: 0o600 });
+
+  const mark = markOf(context.home, ref);
+  const command = [bash, "-c", spec.command];
+  const line = programs === null || link === null ? command : confinedLine();
+  return {
+    folder,
+    program: bash,
+    args: [
+      "--posix",
+      `${context.scripts}run.sh`,
+      folder.base,
+      mark,
+      (spec.timeoutMs / 1000).toFixed(3),
+      String(Math.max(1, Math.ceil(spec.outputCap / 512))),
+      programs === null ? "no" : "yes",
+      spec.cwd,
+      ...line,
+    ],
+    environment,
+    link,
+    networkFolder,
+  };
+
+  function confinedLine(): string[] {
+    const blank = blankFile(context.home);
+    writeFileSync(blank, "", { flag: "a", mode: 0o400 });
+    const view = viewOf({
+      confinement: spec.confinement,
+      holdfastHome: context.home,
+      userHome: context.userHome,
+      workspaceRoots: context.workspaceRoots,
+      tmp,
+      cache,
+      cacheMounts: cached?.mounts ?? [],
+      blank,
+      path: environment["PATH"] ?? "",
+    });
+    if (view.absent.length > 0) writeFileSync(folder.absent, `${view.absent.join("\n")}\n`, { mode: 0o600 });
+    return [
+      ...(link?.before ?? []),
+      programs?.bwrap ?? "",
+      ...isolation(process.getuid?.() === 0),
+      "--as-pid-1",
+      ...(link?.args ?? []),
+      ...view.args,
+      "--setenv",
+      "HOLDFAST_RUN",
+      mark,
+      "--chdir",
+      spec.cwd,
+      "--",
+      bash ?? "",
+      "--posix",
+      "-s",
+      ...command,
+    ];
+  }
+}
+
+function checkSpec(spec: CommandSpec): void {
+  if (!statSync(spec.cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new HoldfastError("workspace_invalid", `The folder ${spec.cwd}, where the command was to run, is not there any more.`, {
+      hint: `The nearest folder that is there: ${nearestFolder(spec.cwd)}`,
+    });
+  }
+  if (spec.command.includes("\0"))
+    throw new HoldfastError("tool_input_invalid", "The command holds a NUL byte, which no program can be given.");
+  if (Buffer.byteLength(spec.command) > longestCommand) {
+    throw new HoldfastError("tool_input_invalid", `The command is longer than ${longestCommand} bytes.`, {
+      hint: "Write it to a file and run that.",
+    });
+  }
+}
+
+function nearestFolder(path: string): string {
+  const parent = dirname(path);
+  return parent === path || statSync(parent, { throwIfNoEntry: false })?.isDirectory() ? parent : nearestFolder(parent);
+}
+
+/** The session's first boot stays: a session that began in an earlier one may have run what left no record. */
+function noteBoot(path: string): void {
+  try {
+    writeFileSync(path, bootId(), { flag: "wx", mode: 0o600 });
+  } catch {
+    return;
+  }
+}

@@ -1,0 +1,118 @@
+import { constants } from "node:os";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import type { CommandEnd } from "@holdfast/runtime/ports/processes";
+import type { RunFolder } from "./folders.ts";
+import { isAlive } from "./identity.ts";
+
+export interface Ended {
+  readonly end: CommandEnd;
+  readonly durationMs: number;
+}
+
+/** The claim of an attempt, as its file says. `broken`: taken by someone who got no further than making the file. */
+export type StartRecord = { readonly type: "none" } | { readonly type: "revoked" } | { readonly type: "broken" } | TakenRecord;
+
+export interface TakenRecord {
+  readonly type: "taken";
+  /** The wrapper. */
+  readonly pid: number;
+  readonly startTime: string;
+  readonly bootId: string;
+  readonly timeoutMs: number;
+  readonly isConfined: boolean;
+  /** The command's first process, once it was started; under the sandbox that is bubblewrap. */
+  readonly command: number | null;
+}
+
+const runLine = /^run (\d+) (\S+) (\S+) ([\d.]+) (yes|no) end$/;
+const commandLine = /^command (\d+) end$/;
+const revokedText = "revoked end\n";
+
+export function readStart(folder: RunFolder): StartRecord {
+  const text = readText(folder.start);
+  if (text === null) return { type: "none" };
+  if (text === revokedText) return { type: "revoked" };
+  const lines = text.split("\n");
+  const run = lines.length > 1 ? runLine.exec(lines[0] ?? "") : null;
+  if (run === null) return { type: "broken" };
+  const command = lines.length > 2 ? commandLine.exec(lines[1] ?? "") : null;
+  return {
+    type: "taken",
+    pid: Number(run[1]),
+    startTime: run[2] ?? "",
+    bootId: run[3] ?? "",
+    timeoutMs: Math.round(Number(run[4]) * 1000),
+    isConfined: run[5] === "yes",
+    command: command === null ? null : Number(command[1]),
+  };
+}
+
+export function isRunning(start: StartRecord): start is TakenRecord {
+  return start.type === "taken" && isAlive(start);
+}
+
+/** How a claimed run stands: null while it runs. No exit record and no wrapper that could still write one: lost. */
+export function endOfRun(folder: RunFolder): Ended | null {
+  const start = readStart(folder);
+  const timeoutMs = start.type === "taken" ? start.timeoutMs : 0;
+  const end = readEnd(folder, timeoutMs);
+  if (end !== null) return end;
+  if (isRunning(start)) return null;
+  // It may have ended between the two looks.
+  return readEnd(folder, timeoutMs) ?? { end: { type: "lost" }, durationMs: 0 };
+}
+
+/** Null where there is no exit record, or only a part of one. */
+function readEnd(folder: RunFolder, timeoutMs: number): Ended | null {
+  const match = /^(\w+)(?: (\d+))? end\n$/.exec(readText(folder.exit) ?? "");
+  if (match === null) return null;
+  const end = endOf(match[1] ?? "", Number(match[2]), folder, timeoutMs);
+  return end === null ? null : { end, durationMs: duration(folder) };
+}
+
+function endOf(word: string, value: number, folder: RunFolder, timeoutMs: number): CommandEnd | null {
+  switch (word) {
+    case "exited":
+      return { type: "exited", exitCode: value };
+    case "signalled":
+      return { type: "signalled", signal: signalName(value) };
+    case "timed_out":
+      return { type: "timed_out", afterMs: timeoutMs };
+    case "output_capped":
+      return { type: "output_capped", bytes: statSync(folder.output).size };
+    case "ended":
+      return { type: "ended" };
+    default:
+      return null;
+  }
+}
+
+/** The wrapper has no clock of its own: the records' times are its clock. */
+function duration(folder: RunFolder): number {
+  return Math.max(0, statSync(folder.exit).mtimeMs - statSync(folder.start).mtimeMs);
+}
+
+function signalName(value: number): string {
+  return Object.entries(constants.signals).find(([, number]) => number === value)?.[0] ?? `SIG${value}`;
+}
+
+/** Takes the claim as revoked. False where it was taken before, by whomever. */
+export function revokeClaim(folder: RunFolder): boolean {
+  mkdirSync(folder.base, { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(folder.start, revokedText, { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return readStart(folder).type === "revoked";
+    throw error;
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}

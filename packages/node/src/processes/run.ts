@@ -1,0 +1,131 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError } from "@holdfast/protocol";
+import type { RunningCommand } from "@holdfast/runtime/ports/processes";
+import type { Networks, Pass } from "../sandbox/network.ts";
+import { pauseRun, stopRun } from "./control.ts";
+import type { RunFolder } from "./folders.ts";
+import type { Launch } from "./launch.ts";
+import { endOfRun, isRunning, readStart } from "./records.ts";
+import type { Ended } from "./records.ts";
+import { removeFolder } from "./remove.ts";
+import { killStrays, markPids } from "./tree.ts";
+
+/** A run that we follow, whether we started it or another process did. */
+export interface Run extends RunningCommand {
+  /** When nothing of the run is left, a moment after `ended`. */
+  readonly gone: Promise<void>;
+  isOver(): boolean;
+}
+
+export interface RunPlace {
+  readonly ref: string;
+  readonly mark: string;
+  readonly folder: RunFolder;
+  /** Of the network namespace: the session's, or the run's own. */
+  readonly networkFolder: string;
+  readonly networks: Networks;
+}
+
+/** The wrapper says with this exit status that the attempt was taken before. */
+const claimLost = 75;
+const pollMs = 20;
+
+/** Resolves once the claim is taken. Throws `claim_lost`; `internal` where the system can't start a process. */
+export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
+  const since = markPids();
+  const child = spawn(launch.program, launch.args, {
+    detached: true,
+    cwd: "/",
+    env: launch.environment,
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
+  });
+  const channel = child.stdio[3] as Readable | undefined;
+  const left = new Promise<number | Error | null>((resolve) => {
+    child.once("exit", resolve);
+    child.once("error", resolve);
+  });
+  const lines = countLines(channel);
+  await Promise.race([lines.reached(1), left]);
+  const start = readStart(place.folder);
+  if (start.type !== "taken" || start.pid !== child.pid) throw claimError(await left, place.ref);
+  const ended = Promise.race([lines.reached(2), left]).then(async () => {
+    if (endOfRun(place.folder) === null) await left;
+    // The wrapper leaves this to us as long as we can hear it.
+    if (!start.isConfined && since !== null) killStrays(place.mark, since);
+    return endOfRun(place.folder) ?? lost;
+  });
+  return follow(
+    place,
+    ended,
+    left.then(() => undefined),
+  );
+}
+
+/** Tells when the wrapper has said so many lines. */
+function countLines(channel: Readable | undefined): { reached(count: number): Promise<void> } {
+  const waiting = new Map<number, () => void>();
+  let seen = 0;
+  channel?.on("data", (chunk: Buffer) => {
+    for (const byte of chunk) if (byte === 0x0a) waiting.get((seen += 1))?.();
+  });
+  channel?.on("error", () => undefined);
+  return { reached: (count) => (seen >= count ? Promise.resolve() : new Promise((resolve) => waiting.set(count, resolve))) };
+}
+
+const lost: Ended = { end: { type: "lost" }, durationMs: 0 };
+
+function claimError(answer: number | Error | null, ref: string): HoldfastError {
+  if (answer === claimLost) return new HoldfastError("claim_lost", `The run ${ref} was started or revoked before.`);
+  const why = answer instanceof Error ? answer.message : `it ended with ${answer ?? "a signal"} before it took its claim`;
+  return new HoldfastError("internal", `The wrapper of the command could not be started: ${why}.`);
+}
+
+/** Follows a run by its records. Throws `internal` where it never started. */
+export async function attachRun(place: RunPlace): Promise<Run> {
+  const start = readStart(place.folder);
+  if (start.type === "none" || start.type === "revoked") {
+    throw new HoldfastError(
+      "internal",
+      `There is no run ${place.ref} to go on with: it was ${start.type === "none" ? "never started" : "revoked"}.`,
+    );
+  }
+  if (existsSync(place.folder.paused)) pauseRun(place.folder, place.mark, false);
+  const pass = readPass(place.folder);
+  if (pass !== null && endOfRun(place.folder) === null) await place.networks.restore(place.networkFolder, pass);
+  const ended = (async (): Promise<Ended> => {
+    for (;;) {
+      const end = endOfRun(place.folder);
+      if (end !== null) return end;
+      await sleep(pollMs);
+    }
+  })();
+  const wrapperGone = ended.then(async () => {
+    while (isRunning(start)) await sleep(pollMs);
+  });
+  return follow(place, ended, wrapperGone);
+}
+
+function follow(place: RunPlace, ended: Promise<Ended>, wrapperGone: Promise<void>): Run {
+  const gone = wrapperGone.then(async () => {
+    const pass = readPass(place.folder);
+    if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
+    if (place.networkFolder === place.folder.network) await place.networks.end(place.networkFolder);
+    for (const path of [place.folder.tmp, place.folder.cache]) await removeFolder(path);
+  });
+  // Nobody may be waiting for the tidying; who does still sees it fail.
+  gone.catch(() => undefined);
+  let over = false;
+  void ended.then(() => (over = true));
+  return { ref: place.ref, ended, gone, isOver: () => over, stop: () => stopRun(place.folder, place.mark, gone) };
+}
+
+function readPass(folder: RunFolder): Pass | null {
+  try {
+    return JSON.parse(readFileSync(folder.pass, "utf8")) as Pass;
+  } catch {
+    return null;
+  }
+}

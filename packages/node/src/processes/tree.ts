@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readStat } from "./identity.ts";
+
+/** What a run consists of: the process that began it, and the mark that everything it starts inherits. */
+export interface Tree {
+  readonly root: number | null;
+  readonly mark: string;
+  /** Under the sandbox the root is bubblewrap's own outer process: it stays out of pauses, its children are the tree. */
+  readonly isConfined: boolean;
+}
+
+/**
+ * Every living process of a run: what descends from its root, what carries its mark, and what descends from that.
+ * A process that left both its parents and its environment behind is found only under the sandbox, where nothing leaves.
+ * Where there is no /proc: the root alone.
+ */
+export function processesOf(tree: Tree): number[] {
+  if (process.platform !== "linux") return tree.root === null ? [] : [tree.root];
+  const children = new Map<number, number[]>();
+  const found = new Set<number>();
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    const stat = readStat(pid);
+    if (stat === null || stat[0] === "Z" || stat[0] === "X") continue;
+    const parent = Number(stat[1]);
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+    if (pid === tree.root || carries(pid, tree.mark)) found.add(pid);
+  }
+  for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
+  if (tree.isConfined && tree.root !== null) found.delete(tree.root);
+  return [...found];
+}
+
+/** Where the machine was in handing out pids. */
+export interface PidMark {
+  readonly last: number;
+  readonly forks: number;
+}
+
+/** Null where there is no /proc. */
+export function markPids(): PidMark | null {
+  try {
+    const last = Number(readFileSync("/proc/loadavg", "utf8").trim().split(" ").at(-1));
+    const forks = Number(/^processes (\d+)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1]);
+    return { last, forks };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Kills what carries the mark, looking only at processes made since `since`: pids are handed out in turn, so unless they
+ * went round since then these are few, and the search is cheap enough to follow every command.
+ */
+export function killStrays(mark: string, since: PidMark): void {
+  for (let round = 0; round < 100; round += 1) {
+    const now = markPids();
+    if (now === null) return;
+    const wentRound = now.forks - since.forks > pidLimit() / 2;
+    const isNew = (pid: number): boolean =>
+      wentRound || (since.last <= now.last ? pid > since.last && pid <= now.last : pid > since.last || pid <= now.last);
+    const strays = readdirSync("/proc")
+      .map(Number)
+      .filter((pid) => isNew(pid) && carries(pid, mark));
+    if (strays.length === 0) return;
+    for (const pid of strays) signal(pid, "SIGKILL");
+  }
+}
+
+let knownLimit: number | undefined;
+function pidLimit(): number {
+  knownLimit ??= Number(readFileSync("/proc/sys/kernel/pid_max", "utf8"));
+  return knownLimit;
+}
+
+function carries(pid: number, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1").includes(`HOLDFAST_RUN=${mark}`);
+  } catch {
+    return false;
+  }
+}
+
+/** Stops every process of a run, newcomers too, or lets all go on. Parents stop first and go on last: none sees a child stopped. */
+export function pauseTree(tree: Tree, paused: boolean): void {
+  const seen = new Set<number>();
+  for (let round = 0; round < 20; round += 1) {
+    const fresh = processesOf(tree).filter((pid) => !seen.has(pid));
+    if (fresh.length === 0) return;
+    for (const pid of paused ? fresh : fresh.reverse()) {
+      seen.add(pid);
+      signal(pid, paused ? "SIGSTOP" : "SIGCONT");
+    }
+  }
+}
+
+/** Kills until nothing is left. */
+export async function killTree(tree: Tree): Promise<void> {
+  for (let round = 0; round < 200; round += 1) {
+    const left = processesOf({ ...tree, isConfined: false });
+    if (left.length === 0) return;
+    for (const pid of left) signal(pid, "SIGKILL");
+    await sleep(10);
+  }
+}
+
+/** A process that is gone needs no signal. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    return;
+  }
+}

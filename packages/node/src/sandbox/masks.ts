@@ -1,0 +1,141 @@
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+
+/** Below the user's home: places that hold what lets someone act in the user's name. */
+const credentials = [
+  ".ssh",
+  ".aws",
+  ".azure",
+  ".gnupg",
+  ".netrc",
+  "_netrc",
+  ".authinfo",
+  ".authinfo.gpg",
+  ".git-credentials",
+  ".config/git/credentials",
+  ".config/gh",
+  ".config/hub",
+  ".config/glab-cli",
+  ".config/gcloud",
+  ".config/doctl",
+  ".config/op",
+  ".config/rclone",
+  ".config/heroku",
+  ".docker",
+  ".config/containers/auth.json",
+  ".kube",
+  ".pypirc",
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".gem/credentials",
+  ".terraform.d/credentials.tfrc.json",
+  ".vault-token",
+  ".databrickscfg",
+  ".boto",
+  ".s3cfg",
+  ".pgpass",
+  ".my.cnf",
+  ".fly",
+  ".password-store",
+  ".local/share/keyrings",
+  ".local/share/kwalletd",
+] as const;
+
+/** Signed-in sessions of browsers. */
+const browsers = [
+  ".mozilla",
+  ".config/google-chrome",
+  ".config/chromium",
+  ".config/BraveSoftware",
+  ".config/microsoft-edge",
+  ".config/vivaldi",
+  ".config/opera",
+  ".thunderbird",
+  "snap/firefox",
+  "snap/chromium",
+  ".var/app",
+] as const;
+
+/** Keys, approvals and settings of other programs that run agents. */
+const agents = [
+  ".codex",
+  ".claude",
+  ".claude.json",
+  ".gemini",
+  ".copilot",
+  ".config/github-copilot",
+  ".cursor",
+  ".continue",
+  ".cline",
+  ".aider.conf.yml",
+  ".config/goose",
+  ".config/opencode",
+  ".local/share/opencode",
+  ".pi",
+  ".qwen",
+  ".config/amp",
+  ".local/share/amp",
+] as const;
+
+/** Readable by root alone, which we may be. */
+const system = [
+  "/etc/shadow",
+  "/etc/shadow-",
+  "/etc/gshadow",
+  "/etc/gshadow-",
+  "/etc/sudoers",
+  "/etc/sudoers.d",
+  "/etc/ssl/private",
+] as const;
+
+/**
+ * Real paths to hide, of those that exist now: what does not exist can't be made there, for the folder around it is read-only.
+ * A link is followed, so what it leads to is hidden.
+ */
+export function maskedPaths(home: string, holdfastHome: string, keep: readonly string[]): string[] {
+  const wanted = [
+    holdfastHome,
+    ...[...credentials, ...browsers, ...agents].map((name) => join(home, name)),
+    ...system,
+    ...npmSecrets(home),
+    ...sockets(keep),
+  ];
+  return [...new Set(wanted.flatMap(realPath))];
+}
+
+/** An .npmrc is needed for its registry; one that holds a credential is hidden all the same. */
+function npmSecrets(home: string): string[] {
+  const path = join(home, ".npmrc");
+  try {
+    return /^[^;#\n]*(?:_authToken|_auth|_password)\s*=/m.test(readFileSync(path, "utf8")) ? [path] : [];
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Unix sockets that something listens on: connecting needs no write, and whoever answers works outside the sandbox.
+ * Those in /run and /tmp are hidden with their folders; `keep` are folders whose own sockets belong to the session.
+ */
+function sockets(keep: readonly string[]): string[] {
+  let table: string;
+  try {
+    table = readFileSync("/proc/net/unix", "utf8");
+  } catch {
+    return [];
+  }
+  const paths = table.split("\n").flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
+  return paths.filter((path) => !/^\/(?:run|var\/run|tmp)\//.test(path) && !keep.some((folder) => path.startsWith(`${folder}/`)));
+}
+
+function realPath(path: string): string[] {
+  try {
+    return [realpathSync(path)];
+  } catch {
+    return [];
+  }
+}
+
+export function isFolder(path: string): boolean {
+  return existsSync(path) && lstatSync(path).isDirectory();
+}

@@ -1,0 +1,138 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { HoldfastError } from "@holdfast/protocol";
+import { bootId, isAlive, startTimeOf } from "../processes/identity.ts";
+import { signal } from "../processes/tree.ts";
+import type { SandboxPrograms } from "./problem.ts";
+import { findProgram } from "./programs.ts";
+
+/** Where commands find the proxy inside a network namespace: loopback there, reachable from nowhere else. */
+export const proxyPort = 17_653;
+
+/** A holder that nobody ended goes by itself; commands that joined keep the namespace, a later one gets a new one. */
+const heldForSeconds = 86_400;
+
+/**
+ * A network namespace with nothing but loopback, held by a process so that one command after another can join it.
+ * `folder` keeps the records of its processes, which outlive us. Made at the first call, found again after.
+ * Throws `sandbox_unavailable`.
+ */
+export async function joinNamespace(
+  folder: string,
+  programs: SandboxPrograms,
+): Promise<{ readonly pid: number; readonly command: string[] }> {
+  const pid = readHelper(folder, "holder") ?? (await hold(folder, programs));
+  return { pid, command: joinCommand(pid, programs) };
+}
+
+function joinCommand(pid: number, programs: SandboxPrograms): string[] {
+  const net = [programs.nsenter, `--net=/proc/${pid}/ns/net`];
+  return process.getuid?.() === 0 ? [...net, "--"] : [...net, `--user=/proc/${pid}/ns/user`, "--preserve-credentials", "--"];
+}
+
+async function hold(folder: string, programs: SandboxPrograms): Promise<number> {
+  const owners = process.getuid?.() === 0 ? ["--cap-drop", "ALL"] : ["--unshare-user"];
+  const script = `echo; exec sleep ${heldForSeconds} >&-`;
+  const child = spawn(
+    programs.bwrap,
+    [...owners, "--unshare-net", "--ro-bind", "/", "/", "--json-status-fd", "3", "--", "/bin/sh", "-c", script],
+    { detached: true, stdio: ["ignore", "pipe", "ignore", "pipe"], cwd: "/", env: {} },
+  );
+  // The line on descriptor 1 comes from inside: by then loopback is up.
+  const [status] = await Promise.all([firstLine(child, 3), firstLine(child, 1)]);
+  const pid = Number(/"child-pid": (\d+)/.exec(status)?.[1]);
+  release(child);
+  if (!Number.isInteger(pid))
+    throw new HoldfastError("sandbox_unavailable", "The session's network namespace could not be made with bubblewrap.");
+  writeHelper(folder, "holder", pid);
+  return pid;
+}
+
+/** Brings the proxy at `socketPath` to loopback inside the namespace. Throws `sandbox_unavailable` where socat is missing. */
+export async function bridgeProxy(folder: string, programs: SandboxPrograms, socketPath: string): Promise<void> {
+  const { command } = await joinNamespace(folder, programs);
+  if (readHelper(folder, "bridge") !== null) return;
+  const socat = findProgram("socat");
+  if (socat === null) {
+    throw new HoldfastError("sandbox_unavailable", "Reaching only some hosts needs socat, which is not installed.", {
+      hint: "Install it (apt-get install socat), or run without a network, or with all of it.",
+    });
+  }
+  const [program = "", ...args] = [
+    ...command,
+    socat,
+    `TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,backlog=64`,
+    `UNIX-CONNECT:${socketPath}`,
+  ];
+  const child = spawn(program, args, { detached: true, stdio: "ignore", cwd: "/", env: {} });
+  release(child);
+  if (child.pid === undefined) throw new HoldfastError("sandbox_unavailable", "socat could not be started.");
+  writeHelper(folder, "bridge", child.pid);
+  await listening(child, folder);
+}
+
+/** Waits until the kernel lists the bridge's port as listening in its namespace. */
+async function listening(child: ChildProcess, folder: string): Promise<void> {
+  const holder = readHelper(folder, "holder");
+  const wanted = `:${proxyPort.toString(16).toUpperCase().padStart(4, "0")} 00000000:0000 0A`;
+  for (let round = 0; round < 500 && child.exitCode === null; round += 1) {
+    if (holder !== null && readFileSync(`/proc/${holder}/net/tcp`, "utf8").includes(wanted)) return;
+    await new Promise((done) => setTimeout(done, 4));
+  }
+  throw new HoldfastError("sandbox_unavailable", "The bridge to the proxy did not start in the session's network namespace.");
+}
+
+/** Ends the processes that hold and bridge a namespace; what joined it keeps it. */
+export function endNamespace(folder: string): void {
+  for (const name of ["bridge", "holder"] as const) {
+    const pid = readHelper(folder, name);
+    if (pid !== null) signal(pid, "SIGKILL");
+    rmSync(join(folder, name), { force: true });
+  }
+}
+
+type HelperName = "holder" | "bridge";
+
+function writeHelper(folder: string, name: HelperName, pid: number): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, name), `${pid} ${startTimeOf(pid) ?? ""} ${bootId()} end\n`, { mode: 0o600 });
+}
+
+/** Its pid where it still lives. */
+function readHelper(folder: string, name: HelperName): number | null {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, name), "utf8");
+  } catch {
+    return null;
+  }
+  const match = /^(\d+) (\S+) (\S+) end\n$/.exec(text);
+  if (match === null) return null;
+  const pid = Number(match[1]);
+  return isAlive({ pid, startTime: match[2] ?? "", bootId: match[3] ?? "" }) ? pid : null;
+}
+
+function firstLine(child: ChildProcess, descriptor: number): Promise<string> {
+  const stream = child.stdio[descriptor] as Readable;
+  return new Promise((resolve) => {
+    let text = "";
+    stream.on("data", (chunk: Buffer) => {
+      text += chunk.toString("utf8");
+      if (text.includes("\n")) resolve(text);
+    });
+    stream.on("error", () => resolve(text));
+    stream.on("close", () => resolve(text));
+    child.on("error", () => resolve(text));
+  });
+}
+
+/** It goes on without us, and we don't wait for it. */
+function release(child: ChildProcess): void {
+  child.on("error", () => undefined);
+  for (const stream of child.stdio) stream?.destroy();
+  child.unref();
+}

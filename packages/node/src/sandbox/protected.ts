@@ -1,0 +1,123 @@
+import { lstatSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+
+/**
+ * What of a workspace root stays read-only although the root is writable, because its content runs later and outside:
+ * git's hooks and configuration (`core.fsmonitor`, `core.hooksPath`, filters, aliases) at the user's next git command,
+ * editors' tasks when the folder is opened, other agents' hooks when they start.
+ */
+export interface Protection {
+  /** Writable places outside the root that git needs: the repository of a linked work tree. */
+  readonly writable: readonly string[];
+  /** Mounted on themselves, so that they can't be moved away and replaced. */
+  readonly pinned: readonly string[];
+  readonly readOnly: readonly string[];
+  /**
+   * Git's places that don't exist, which no mount can keep that way: if a command makes them, the wrapper moves them away
+   * when it ends. A project place made by a command stays: it shows among the changes of the turn.
+   */
+  readonly absent: readonly string[];
+}
+
+const projectPlaces = [".vscode", ".idea", ".devcontainer", ".husky", ".holdfast", ".claude", ".codex", ".gemini", ".cursor"] as const;
+
+/** `commondir` would make git read its configuration and hooks from wherever it names. */
+const gitPlaces = ["hooks", "config", "config.worktree", "commondir"] as const;
+
+export function protectionOf(root: string): Protection {
+  const writable: string[] = [];
+  const pinned: string[] = [];
+  const git: string[] = [];
+  const dotGit = join(root, ".git");
+  const kind = kindOf(dotGit);
+  if (kind === "folder") {
+    pinned.push(dotGit);
+    git.push(...placesOf(dotGit, root));
+  } else if (kind === "file") {
+    git.push(dotGit);
+    const linked = linkedRepository(dotGit);
+    if (linked !== null) {
+      writable.push(linked.common);
+      git.push(...placesOf(linked.common, root), ...linked.own);
+    }
+  }
+  const places = [...projectPlaces.map((name) => join(root, name)), ...git];
+  const readOnly = places.filter((path) => kindOf(path) === "file" || kindOf(path) === "folder");
+  // A link itself can be replaced, whatever it leads to; only its folder can be kept.
+  const linkFolders = places.filter((path) => kindOf(path) === "link").map(dirname);
+  return {
+    writable,
+    pinned,
+    readOnly: [...new Set([...readOnly, ...linkFolders.filter((path) => path !== root)])],
+    absent: git.filter((path) => kindOf(path) === null),
+  };
+}
+
+function placesOf(gitFolder: string, root: string): string[] {
+  const hooksPath = /^\s*hooksPath\s*=\s*"?([^"\n]+?)"?\s*$/im.exec(readText(join(gitFolder, "config")) ?? "")?.[1];
+  const ownHooks = hooksPath === undefined || isAbsolute(hooksPath) || hooksPath.startsWith("~") ? [] : [join(root, hooksPath)];
+  return [
+    ...gitPlaces.map((name) => join(gitFolder, name)),
+    // The repository of each submodule is a git folder of its own.
+    ...gitFoldersBelow(join(gitFolder, "modules")).flatMap((path) => gitPlaces.map((name) => join(path, name))),
+    ...list(join(gitFolder, "worktrees")).map((name) => join(gitFolder, "worktrees", name, "config.worktree")),
+    ...ownHooks.filter((path) => path.startsWith(`${root}/`)),
+  ];
+}
+
+function gitFoldersBelow(folder: string, depth = 4): string[] {
+  return list(folder).flatMap((name) => {
+    const path = join(folder, name);
+    if (kindOf(path) !== "folder") return [];
+    if (kindOf(join(path, "HEAD")) === "file") return [path, ...gitFoldersBelow(join(path, "modules"), depth - 1)];
+    return depth === 0 ? [] : gitFoldersBelow(path, depth - 1);
+  });
+}
+
+/**
+ * The repository that a `.git` file names, if that repository names this work tree too: a file alone, which may come with
+ * any checkout, opens nothing. `own` are files of the work tree's own git folder to keep as they are.
+ */
+function linkedRepository(dotGit: string): { readonly common: string; readonly own: readonly string[] } | null {
+  const named = /^gitdir: (.+?)\s*$/.exec(readText(dotGit) ?? "")?.[1];
+  if (named === undefined) return null;
+  try {
+    const gitFolder = realpathSync(resolve(dirname(dotGit), named));
+    const back = readText(join(gitFolder, "gitdir"));
+    const common = readText(join(gitFolder, "commondir"));
+    if (back !== null && common !== null && realpathSync(resolve(gitFolder, back.trim())) === realpathSync(dotGit)) {
+      return { common: realpathSync(resolve(gitFolder, common.trim())), own: [join(gitFolder, "commondir"), join(gitFolder, "gitdir")] };
+    }
+    const workTree = /^\s*worktree\s*=\s*(.+?)\s*$/im.exec(readText(join(gitFolder, "config")) ?? "")?.[1];
+    if (workTree !== undefined && realpathSync(resolve(gitFolder, workTree)) === realpathSync(dirname(dotGit)))
+      return { common: gitFolder, own: [] };
+    return null;
+  } catch {
+    return null;
+  }
+}
+
+function kindOf(path: string): "file" | "folder" | "link" | null {
+  try {
+    const stat = lstatSync(path);
+    return stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : "file";
+  } catch {
+    return null;
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return statSync(path).size > 1_000_000 ? null : readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function list(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,83 @@
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Confinement } from "@holdfast/runtime/ports/processes";
+import { isFolder, maskedPaths } from "./masks.ts";
+import { contains, mountArguments } from "./mounts.ts";
+import type { Mount } from "./mounts.ts";
+import { protectionOf } from "./protected.ts";
+
+export interface ViewInput {
+  readonly confinement: Confinement;
+  readonly holdfastHome: string;
+  readonly userHome: string;
+  /** Roots of the workspace besides the confinement's own: sockets in them stay in sight. */
+  readonly workspaceRoots: readonly string[];
+  readonly tmp: string;
+  readonly cache: string;
+  readonly cacheMounts: readonly Mount[];
+  /** An empty file. */
+  readonly blank: string;
+  readonly path: string;
+}
+
+/** What a sandboxed command sees of the file system, as bubblewrap's arguments; and what must not appear while it runs. */
+export function viewOf(input: ViewInput): { readonly args: string[]; readonly absent: readonly string[] } {
+  const { confinement } = input;
+  const isWritable = confinement.mode === "workspace-write";
+  const roots = confinement.roots.filter(existsSync).map((path) => realpathSync(path));
+  const replacedRoots = new Set((confinement.binds ?? []).map((bind) => bind.to));
+  const own = roots.filter((root) => !replacedRoots.has(root));
+  const protections = isWritable ? own.map(protectionOf) : [];
+  const keep = [...roots, ...input.workspaceRoots, input.tmp];
+  const mounts: Mount[] = [
+    bind(input.tmp, "/tmp", true),
+    { type: "hide", to: "/run", isFolder: true, blank: input.blank },
+    ...systemInRun.filter(existsSync).map((path) => bind(path, path, false)),
+    ...hiddenByTmp(input.userHome, input.path).map((path) => bind(path, path, false)),
+    ...maskedPaths(input.userHome, input.holdfastHome, keep).map((path): Mount => ({
+      type: "hide",
+      to: path,
+      isFolder: isFolder(path),
+      blank: input.blank,
+    })),
+    bind(input.cache, input.cache, true),
+    ...input.cacheMounts,
+    ...own.map((root) => bind(root, root, isWritable)),
+    ...protections.flatMap((protection) => [
+      ...[...protection.writable, ...protection.pinned].map((path) => bind(path, path, true)),
+      ...protection.readOnly.map((path) => bind(path, path, false)),
+    ]),
+    ...(confinement.binds ?? []).map((one) => bind(one.from, one.to, one.writable)),
+    // What an approval names exactly wins over everything else.
+    ...(confinement.scope.writable ?? []).filter(existsSync).map((path) => bind(realpathSync(path), realpathSync(path), true)),
+  ];
+  return {
+    args: ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", ...mountArguments(mounts, ["/tmp"])],
+    absent: protections.flatMap((protection) => protection.absent),
+  };
+}
+
+/** /run is full of sockets that lead out of the sandbox; these are files that programs need. */
+const systemInRun = [
+  "/run/systemd/resolve/stub-resolv.conf",
+  "/run/systemd/resolve/resolv.conf",
+  "/run/current-system",
+  "/run/opengl-driver",
+];
+
+/** What the private /tmp would hide although commands need it: a home folder there, and programs on PATH. */
+function hiddenByTmp(userHome: string, path: string): string[] {
+  const programs = path.split(":").map((entry) => (basename(entry) === ".bin" || basename(entry) === "bin" ? dirname(entry) : entry));
+  return [userHome, ...programs]
+    .filter((entry) => contains("/tmp", entry) && entry !== "/tmp" && existsSync(entry))
+    .map((entry) => realpathSync(entry));
+}
+
+function bind(from: string, to: string, writable: boolean): Mount {
+  return { type: "bind", from, to, writable };
+}
+
+/** The empty file shown in place of a hidden one. */
+export function blankFile(home: string): string {
+  return join(home, "commands", "blank");
+}
