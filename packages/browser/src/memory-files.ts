@@ -42,7 +42,8 @@ export async function createMemoryFiles(options: MemoryFilesOptions = {}): Promi
   }
   for (const [path, content] of Object.entries(options.files ?? {})) await write(path, content);
 
-  const isFolder = (path: string) => path === "/" || root.startsWith(`${path}/`) || path === root || [...entries.keys()].some((key) => key.startsWith(`${path}/`));
+  const isFolder = (path: string) =>
+    path === "/" || root.startsWith(`${path}/`) || path === root || [...entries.keys()].some((key) => key.startsWith(`${path}/`));
 
   function resolve(path: string): string {
     const parts: string[] = [];
@@ -75,7 +76,8 @@ export async function createMemoryFiles(options: MemoryFilesOptions = {}): Promi
     const gitignores = new Map<string, string>();
     for (const [key, { bytes }] of entries) {
       const name = key.slice(root.length + 1);
-      if (name === ".gitignore" || name.endsWith("/.gitignore")) gitignores.set(name.slice(0, -".gitignore".length).replace(/\/$/, ""), decode(bytes));
+      if (name === ".gitignore" || name.endsWith("/.gitignore"))
+        gitignores.set(name.slice(0, -".gitignore".length).replace(/\/$/, ""), decode(bytes));
     }
     const isIgnored = ignoreRules(gitignores);
     return [...entries.keys()].filter((key) => {

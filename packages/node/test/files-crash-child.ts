@@ -16,10 +16,12 @@ const operations = new Proxy(fs as FileOperations, {
 });
 const files = createFiles({ cwd: root, roots: [{ id: "main", path: root }], lockDir, operations });
 const result = await files.apply(
-  (JSON.parse(edits) as { path: string; before: string | null; after: string | null; afterDigest: string | null; mode: null }[]).map((edit) => ({
-    ...edit,
-    after: edit.after === null ? null : new TextEncoder().encode(edit.after),
-  })),
+  (JSON.parse(edits) as { path: string; before: string | null; after: string | null; afterDigest: string | null; mode: null }[]).map(
+    (edit) => ({
+      ...edit,
+      after: edit.after === null ? null : new TextEncoder().encode(edit.after),
+    }),
+  ),
   { session: "session_1", callId: "call_1", attempt: 1 },
 );
 process.stdout.write(JSON.stringify({ result, count }));

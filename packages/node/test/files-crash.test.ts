@@ -41,7 +41,11 @@ function leftovers(at: Workspace): string[] {
 }
 
 /** The real operations, of which those that `fails` picks (by count and name) are refused. */
-function failing(fails: (count: number, name: keyof FileOperations) => boolean): { operations: FileOperations; used: () => number; failed: () => string | null } {
+function failing(fails: (count: number, name: keyof FileOperations) => boolean): {
+  operations: FileOperations;
+  used: () => number;
+  failed: () => string | null;
+} {
   let count = 0;
   let failed: string | null = null;
   const operations = new Proxy(fs as FileOperations, {

@@ -1,4 +1,15 @@
-import { chmodSync, chownSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { isHoldfastError } from "@holdfast/protocol/error";
@@ -34,7 +45,11 @@ describe("links", () => {
     mkdirSync(join(at.base, "outside/deep"), { recursive: true });
     writeFileSync(join(at.base, "outside/secret"), "s");
     symlinkSync(join(at.base, "outside/deep"), join(at.root, "link"));
-    expect(await at.files.identify("link/../secret")).toMatchObject({ real: join(at.base, "outside/secret"), root: null, crossesLink: true });
+    expect(await at.files.identify("link/../secret")).toMatchObject({
+      real: join(at.base, "outside/secret"),
+      root: null,
+      crossesLink: true,
+    });
     expect(await at.files.identify("missing/../link/../secret")).toMatchObject({ real: join(at.base, "outside/secret"), root: null });
   });
 
@@ -65,8 +80,14 @@ describe("links", () => {
     fs.rmSync(join(at.root, "folder"), { recursive: true });
     symlinkSync(join(at.base, "outside"), join(at.root, "folder"));
     expect(await at.files.apply([editOf(join(at.root, "a"), "1", "2")], claim())).toMatchObject({ type: "failed", code: "ELOOP" });
-    expect(await at.files.apply([editOf(join(at.root, "folder/b"), "1", "2")], claim(1, "b"))).toMatchObject({ type: "failed", code: "ELOOP" });
-    expect(await at.files.apply([editOf(join(at.root, "folder/new"), null, "2")], claim(1, "c"))).toMatchObject({ type: "failed", code: "ELOOP" });
+    expect(await at.files.apply([editOf(join(at.root, "folder/b"), "1", "2")], claim(1, "b"))).toMatchObject({
+      type: "failed",
+      code: "ELOOP",
+    });
+    expect(await at.files.apply([editOf(join(at.root, "folder/new"), null, "2")], claim(1, "c"))).toMatchObject({
+      type: "failed",
+      code: "ELOOP",
+    });
     expect(readdirSync(join(at.base, "outside"))).toEqual(["a", "b"]);
     expect(readFileSync(join(at.base, "outside/a"), "utf8")).toBe("1");
   });
@@ -76,7 +97,12 @@ describe("modes and owners", () => {
   test("0755, 0600 and group write under a umask of 077 survive an edit", async () => {
     const umask = process.umask(0o077);
     try {
-      for (const [name, mode] of [["run.sh", 0o755], ["secret", 0o600], ["shared", 0o664], ["readonly-group", 0o640]] as const) {
+      for (const [name, mode] of [
+        ["run.sh", 0o755],
+        ["secret", 0o600],
+        ["shared", 0o664],
+        ["readonly-group", 0o640],
+      ] as const) {
         await at.write(name, "1", mode);
         expect(await at.files.apply([editOf(join(at.root, name), "1", "2")], claim(1, name))).toEqual({ type: "applied" });
         expect(modeOf(name)).toBe(mode.toString(8));
@@ -94,7 +120,22 @@ describe("modes and owners", () => {
       for (const name of readdirSync(at.root)) modes.push(lstatSync(join(at.root, name)).mode & 0o777);
     };
     const watched = Object.fromEntries(
-      (["openSync", "writeSync", "fchownSync", "fchmodSync", "fsyncSync", "closeSync", "linkSync", "copyFileSync", "renameSync", "unlinkSync", "mkdirSync", "rmdirSync"] as const).map((name) => [
+      (
+        [
+          "openSync",
+          "writeSync",
+          "fchownSync",
+          "fchmodSync",
+          "fsyncSync",
+          "closeSync",
+          "linkSync",
+          "copyFileSync",
+          "renameSync",
+          "unlinkSync",
+          "mkdirSync",
+          "rmdirSync",
+        ] as const
+      ).map((name) => [
         name,
         (...args: never[]) => {
           const result = (fs[name] as (...all: never[]) => unknown)(...args);
@@ -165,7 +206,10 @@ describe("ripgrep", () => {
     await at.write(".gitignore", "*.log\n");
     await at.write("src/.gitignore", "gen/\n");
     for (const each of ["src/a.log", "src/gen/b", "src/c", "src/sub/d.log"]) await at.write(each, "x");
-    expect((await at.files.glob("**", join(at.root, "src"), 10)).paths.toSorted()).toEqual([join(at.root, "src/.gitignore"), join(at.root, "src/c")]);
+    expect((await at.files.glob("**", join(at.root, "src"), 10)).paths.toSorted()).toEqual([
+      join(at.root, "src/.gitignore"),
+      join(at.root, "src/c"),
+    ]);
   });
 
   test("names come newest first", async () => {
@@ -180,7 +224,10 @@ describe("ripgrep", () => {
     await at.write("with space:1-2", "x\n");
     await at.write("-dash", "x\n");
     await at.write("long", `${"y".repeat(5000)}x\n`);
-    const { hits } = await at.files.search({ pattern: "x", isRegex: false, ignoreCase: false, glob: [], path: at.root, limit: 10, context: 0 }, signal);
+    const { hits } = await at.files.search(
+      { pattern: "x", isRegex: false, ignoreCase: false, glob: [], path: at.root, limit: 10, context: 0 },
+      signal,
+    );
     expect(hits.map((hit) => hit.path.slice(at.root.length + 1))).toEqual(["-dash", "long", "with space:1-2"]);
     expect(hits[1]!.text.length).toBeLessThan(1200);
   });
@@ -225,7 +272,9 @@ describe("errors", () => {
     await at.write("a", "1");
     writeFileSync(join(at.base, "no-folder"), "");
     const files = createFiles({ cwd: at.root, roots: at.files.roots, lockDir: join(at.base, "no-folder") });
-    await expect(files.apply([editOf(join(at.root, "a"), "1", "2")], claim())).rejects.toSatisfy((error) => isHoldfastError(error, "store_failed"));
+    await expect(files.apply([editOf(join(at.root, "a"), "1", "2")], claim())).rejects.toSatisfy((error) =>
+      isHoldfastError(error, "store_failed"),
+    );
     files.close();
     expect(await at.content("a")).toBe("1");
   });

@@ -107,9 +107,16 @@ async function changesOf(ports: ToolPorts, target: Target, context: CallContext)
   }
 }
 
-async function updateOf(ports: ToolPorts, target: Target, path: string, hunks: readonly Hunk[], context: CallContext): Promise<Made | CallRefusal> {
+async function updateOf(
+  ports: ToolPorts,
+  target: Target,
+  path: string,
+  hunks: readonly Hunk[],
+  context: CallContext,
+): Promise<Made | CallRefusal> {
   const { place, to } = target;
-  if (to !== null && to.identity.kind !== "missing") return refuse(`${place.shown} can't be moved: ${to.shown} exists already (file_exists).`);
+  if (to !== null && to.identity.kind !== "missing")
+    return refuse(`${place.shown} can't be moved: ${to.shown} exists already (file_exists).`);
   const link = to === null ? null : await linkProblem(ports, place, path, context);
   if (link !== null) return link;
   if (hunks.length === 0 && to !== null) {
@@ -159,6 +166,9 @@ async function linkProblem(ports: ToolPorts, place: Place, path: string, context
   const folder = await placeOf(ports.files, context.cwd, cut === -1 ? "." : path.slice(0, cut + 1));
   if (isRefusal(folder)) return folder;
   const name = path.slice(cut + 1);
-  const isDirect = place.real.endsWith(name) && place.real.length - name.length - 1 === folder.real.replace(/[/\\]$/, "").length && place.real.startsWith(folder.real);
+  const isDirect =
+    place.real.endsWith(name) &&
+    place.real.length - name.length - 1 === folder.real.replace(/[/\\]$/, "").length &&
+    place.real.startsWith(folder.real);
   return isDirect ? null : refuse(`${path} is a link to ${place.real}. Name that file, or remove the link with a command.`);
 }

@@ -33,7 +33,14 @@ const maxInline = 2000;
 export function planChanges(summary: string, places: readonly Place[]): Draft {
   const resources = [...new Set(places.map((place) => fileResource(place.real)))];
   const isInside = places.some((place) => place.identity.root !== null);
-  return { summary, reads: resources, writes: resources, workspace: isInside ? "shared" : "none", replay: "probe", changesWorkspace: isInside };
+  return {
+    summary,
+    reads: resources,
+    writes: resources,
+    workspace: isInside ? "shared" : "none",
+    replay: "probe",
+    changesWorkspace: isInside,
+  };
 }
 
 /**
@@ -47,7 +54,8 @@ export async function prepareChanges(
   notes: readonly string[],
 ): Promise<{ readonly prepared: Json; readonly blobs: readonly string[] } | CallRefusal> {
   const moved = changes.find((change) => !plan.writes.includes(fileResource(change.place.real)));
-  if (moved !== undefined) return refuse(`${moved.place.shown} now leads to another file than when the call was decided. Propose it again.`);
+  if (moved !== undefined)
+    return refuse(`${moved.place.shown} now leads to another file than when the call was decided. Propose it again.`);
   const edits: StoredEdit[] = [];
   for (const { place, before, after, mode, movedFrom } of changes) {
     edits.push({

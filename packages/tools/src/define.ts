@@ -26,7 +26,11 @@ export interface Definition<T> {
   readonly description: string;
   readonly input: z.ZodType<T>;
   plan(input: T, context: CallContext): Promise<Draft | CallRefusal>;
-  prepare?(input: T, plan: CallPlan, context: CallContext): Promise<{ readonly prepared: Json; readonly blobs: readonly string[] } | CallRefusal>;
+  prepare?(
+    input: T,
+    plan: CallPlan,
+    context: CallContext,
+  ): Promise<{ readonly prepared: Json; readonly blobs: readonly string[] } | CallRefusal>;
   run(input: T, intent: CallIntent, context: CallContext, signal: AbortSignal): Promise<CallOutcome>;
   probe?(input: T, intent: CallIntent, context: CallContext): Promise<ProbeFinding>;
   attach?(input: T, intent: CallIntent, context: CallContext, signal: AbortSignal): Promise<CallOutcome>;

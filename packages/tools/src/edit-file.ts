@@ -11,7 +11,13 @@ const input = z.strictObject({
   path: z.string(),
   edits: decoded(
     z
-      .array(z.strictObject({ old: z.string().describe("exact text, found once"), new: z.string(), all: flag().optional().describe("replace every one") }))
+      .array(
+        z.strictObject({
+          old: z.string().describe("exact text, found once"),
+          new: z.string(),
+          all: flag().optional().describe("replace every one"),
+        }),
+      )
       .min(1),
   ),
 });

@@ -30,7 +30,9 @@ export function parseInput<T>(name: string, schema: z.ZodType<T>, input: Json): 
   const parsed = schema.safeParse(withoutNulls(input));
   if (parsed.success) return { type: "valid", value: parsed.data };
   const issues = parsed.error.issues.map((issue) => {
-    const where = issue.path.map((part, at) => (typeof part === "number" ? `[${part}]` : at === 0 ? String(part) : `.${String(part)}`)).join("");
+    const where = issue.path
+      .map((part, at) => (typeof part === "number" ? `[${part}]` : at === 0 ? String(part) : `.${String(part)}`))
+      .join("");
     return `- ${where === "" ? "" : `${where}: `}${issue.message}`;
   });
   return { type: "invalid", text: `The input of ${name} is invalid; nothing was done.\n${issues.join("\n")}` };

@@ -14,7 +14,7 @@ export interface Place {
 export async function placeOf(files: Files, cwd: string, path: string): Promise<Place | CallRefusal> {
   if (/^~(\/|\\|$)/.test(path)) return refuse(`${path}: write the home folder out; "~" is not expanded.`);
   try {
-    const identity = await files.identify(isAbsolute(path) ? path : `${cwd}/${path}`);
+    const identity = await files.identify(path === "" || isAbsolute(path) ? path : `${cwd}/${path}`);
     return { identity, real: identity.real, shown: shownPath(identity.real, cwd) };
   } catch (error) {
     if (isHoldfastError(error, "tool_input_invalid")) return refuse(`path: ${error.message}`);

@@ -46,9 +46,13 @@ export function readFile(ports: ToolPorts) {
         throw error;
       }
       const image = imageType(content.bytes);
-      if (image !== null) return failed(`${place.shown} is an image (${image}); it can't be shown here. A command can tell its size or convert it.`);
+      if (image !== null)
+        return failed(`${place.shown} is an image (${image}); it can't be shown here. A command can tell its size or convert it.`);
       const file = decodeText(content.bytes);
-      if (file === null) return failed(`${place.shown} is a binary file of ${content.bytes.length} bytes. Look into it with a command such as xxd or strings.`);
+      if (file === null)
+        return failed(
+          `${place.shown} is a binary file of ${content.bytes.length} bytes. Look into it with a command such as xxd or strings.`,
+        );
       return { ...completed(show(file, offset ?? 1, limit ?? maxLines)), seen: [{ path: place.real, digest: content.digest }] };
     },
   });

@@ -26,7 +26,11 @@ export function readOutput(processes: Processes) {
     async plan({ handle, stop }) {
       if (parseHandle(handle) === null) return refuse(`${handle} is not a handle. Use the one that the result of run_command names.`);
       const resource = [`output:${handle}`];
-      return { summary: `${stop === true ? "Stop" : "Read the output of"} ${handle}`, reads: resource, writes: stop === true ? resource : [] };
+      return {
+        summary: `${stop === true ? "Stop" : "Read the output of"} ${handle}`,
+        reads: resource,
+        writes: stop === true ? resource : [],
+      };
     },
     async run({ handle, offset, search, wait_s, stop }, _, context, signal) {
       const { callId, attempt } = parseHandle(handle)!;

@@ -17,9 +17,6 @@ const defaultYieldS = 30;
 const maxYieldS = 600;
 const outputCap = 256 * 1024 * 1024;
 
-/** Nothing may wait for a key or a password that nobody will type. */
-const env = { PAGER: "cat", GIT_PAGER: "cat", MANPAGER: "cat", SYSTEMD_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", GCM_INTERACTIVE: "never", GIT_EDITOR: "true", TERM: "dumb" };
-
 const input = z.strictObject({
   command: z.string().trim().min(1).describe("for bash"),
   cwd: z.string().optional(),
@@ -55,7 +52,8 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
     async prepare({ cwd }, plan, context) {
       const where = await whereToRun(ports, cwd, context);
       if (isRefusal(where)) return where;
-      if (where.place.real !== plan.cwd) return refuse(`${where.place.shown} now leads elsewhere than when the call was decided. Propose it again.`);
+      if (where.place.real !== plan.cwd)
+        return refuse(`${where.place.shown} now leads elsewhere than when the call was decided. Propose it again.`);
       return { prepared: { goneCwd: where.goneCwd }, blobs: [] };
     },
     async run(wanted, intent, context, signal) {
@@ -71,11 +69,13 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
           timeoutMs: (wanted.timeout_s ?? defaultTimeoutS) * 1000,
           outputCap,
           confinement: { ...context.confinement, scope: intent.scope },
-          env,
+          env: {},
         });
       } catch (error) {
         if (!isHoldfastError(error) || error.code === "claim_lost") throw error;
-        return failed([`The command was not started: ${error.message} (${error.code})`, error.hint].filter((text) => text !== undefined).join("\n"));
+        return failed(
+          [`The command was not started: ${error.message} (${error.code})`, error.hint].filter((text) => text !== undefined).join("\n"),
+        );
       }
       return follow(processes, running, wanted, intent, context, signal);
     },
@@ -90,7 +90,11 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
 }
 
 /** A folder that the model names must be there: elsewhere the command could do harm. The session's own may have been deleted. */
-async function whereToRun(ports: ToolPorts, cwd: string | undefined, context: CallContext): Promise<{ place: Place; goneCwd: string | null } | CallRefusal> {
+async function whereToRun(
+  ports: ToolPorts,
+  cwd: string | undefined,
+  context: CallContext,
+): Promise<{ place: Place; goneCwd: string | null } | CallRefusal> {
   const place = await placeOf(ports.files, context.cwd, cwd ?? ".");
   if (isRefusal(place) || place.identity.kind === "directory") return isRefusal(place) ? place : { place, goneCwd: null };
   if (cwd !== undefined) return refuse(`cwd: ${place.shown} is not a folder. Nothing was run.`);
@@ -138,7 +142,9 @@ async function outcomeOf(
   const window = await outputWindow((offset, length) => processes.read(ref, offset, length), `read_output ${handle}`);
   const { goneCwd } = prepared.parse(intent.prepared);
   const lines = [
-    ended === null ? `still running after ${wanted.yield_s ?? defaultYieldS} s; follow or stop it with read_output ${handle}` : describeEnd(ended.end),
+    ended === null
+      ? `still running after ${wanted.yield_s ?? defaultYieldS} s; follow or stop it with read_output ${handle}`
+      : describeEnd(ended.end),
     ...(goneCwd === null ? [] : [`The working folder ${goneCwd} no longer exists; this ran in ${intent.plan.cwd}.`]),
     window.size > 0 ? window.text : ended === null ? "no output yet" : "no output",
   ];
@@ -148,7 +154,8 @@ async function outcomeOf(
     trust: "tool",
     ...(ended !== null && window.isWhole ? {} : { output: handle }),
   };
-  if (ended === null) return { ...outcome, task: { id: handle, callId: intent.callId, kind: "command", title: titleOf(wanted.command), ref } };
+  if (ended === null)
+    return { ...outcome, task: { id: handle, callId: intent.callId, kind: "command", title: titleOf(wanted.command), ref } };
   return {
     ...outcome,
     exitCode: ended.end.type === "exited" ? ended.end.exitCode : null,
@@ -194,7 +201,8 @@ async function probeCommand(processes: Processes, wanted: Input, intent: CallInt
     case "running":
       return { type: "running" };
     case "ended": {
-      if (record.end.type === "lost") return { type: "unknown", look: `${wanted.command}: it was started, and its process is gone without an exit record` };
+      if (record.end.type === "lost")
+        return { type: "unknown", look: `${wanted.command}: it was started, and its process is gone without an exit record` };
       const { ref } = await processes.attach(...key);
       return { type: "happened", outcome: await outcomeOf(processes, ref, record, wanted, intent) };
     }

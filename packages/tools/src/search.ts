@@ -55,14 +55,21 @@ export function search(ports: ToolPorts) {
 
 async function names(ports: ToolPorts, { glob, limit }: Input, path: string, cwd: string): Promise<string> {
   const { paths, truncated } = await ports.files.glob(glob ?? "**", path, limit ?? defaultNames);
-  if (paths.length === 0) return `No file matches${glob === undefined ? "" : ` ${glob}`}. Ignored files are not looked at unless path names their folder.`;
+  if (paths.length === 0)
+    return `No file matches${glob === undefined ? "" : ` ${glob}`}. Ignored files are not looked at unless path names their folder.`;
   return bounded(
     paths.map((each) => shownPath(each, cwd)),
     truncated,
   );
 }
 
-async function contents(ports: ToolPorts, wanted: Input & { pattern: string }, path: string, cwd: string, signal: AbortSignal): Promise<string> {
+async function contents(
+  ports: ToolPorts,
+  wanted: Input & { pattern: string },
+  path: string,
+  cwd: string,
+  signal: AbortSignal,
+): Promise<string> {
   const find = (isRegex: boolean) =>
     ports.files.search(
       {
@@ -109,5 +116,7 @@ function bounded(lines: readonly string[], truncated: boolean): string {
   let chars = 0;
   const end = lines.findIndex((line) => (chars += line.length + 1) > maxChars);
   const shown = end === -1 ? lines : lines.slice(0, end);
-  return end === -1 && !truncated ? shown.join("\n") : `${shown.join("\n")}\n[There is more. Narrow it with path or glob, or raise limit (at most 1000).]`;
+  return end === -1 && !truncated
+    ? shown.join("\n")
+    : `${shown.join("\n")}\n[There is more. Narrow it with path or glob, or raise limit (at most 1000).]`;
 }

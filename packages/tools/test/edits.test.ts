@@ -109,7 +109,10 @@ describe("the end of the file", () => {
   });
 
   test("the only line can go, with or without the newline that the file lacks", async () => {
-    for (const [name, old] of [["a", "solo\n"], ["b", "solo"]] as const) {
+    for (const [name, old] of [
+      ["a", "solo\n"],
+      ["b", "solo"],
+    ] as const) {
       await at.write(name, "solo");
       expect((await edit(name, { old, new: "" })).status).toBe("completed");
       expect(await at.content(name)).toBe("");
@@ -141,7 +144,10 @@ describe("encodings", () => {
   const gbk = bytes("# ", 0xc4, 0xe3, 0xba, 0xc3, "\nsize: 12\n");
 
   test("in a file that is not UTF-8 an ASCII edit leaves every other byte", async () => {
-    for (const [name, content] of [["latin", latin], ["gbk", gbk]] as const) {
+    for (const [name, content] of [
+      ["latin", latin],
+      ["gbk", gbk],
+    ] as const) {
       const expected = Buffer.from(content.toString("latin1").replace("12", "13"), "latin1");
       await at.write(name, content);
       expect((await edit(name, { old: "size: 12", new: "size: 13" })).status).toBe("completed");
@@ -169,7 +175,10 @@ describe("encodings", () => {
   });
 
   test("UTF-16 is edited as UTF-16", async () => {
-    for (const [name, order] of [["le", "utf16le"], ["be", "utf16be"]] as const) {
+    for (const [name, order] of [
+      ["le", "utf16le"],
+      ["be", "utf16be"],
+    ] as const) {
       const encode = (text: string) => {
         const buffer = Buffer.from(`\ufeff${text}`, "utf16le");
         return order === "utf16be" ? buffer.swap16() : buffer;
@@ -250,10 +259,14 @@ describe("literal edits", () => {
 
   test("a text that is not found is answered with what is near", async () => {
     await at.write("a.py", "def f():\n\treturn  compute(1)\n\nother line\n");
-    expect((await edit("a.py", { old: "    return compute(1)", new: "" })).text).toMatch(/only in whitespace from line 2:\n2\t\treturn {2}compute\(1\)/);
+    expect((await edit("a.py", { old: "    return compute(1)", new: "" })).text).toMatch(
+      /only in whitespace from line 2:\n2\t\treturn {2}compute\(1\)/,
+    );
     expect((await edit("a.py", { old: "\treturn  compute(2)", new: "" })).text).toContain("2\t\treturn  compute(1)");
     expect((await edit("a.py", { old: "1\tdef f():\n2\t\treturn  compute(1)", new: "" })).text).toContain("without the line numbers");
-    expect((await edit("a.py", { old: "def f", new: "def g" }, { old: "def g", new: "" })).text).toContain("each edit is looked up in the file as it is now");
+    expect((await edit("a.py", { old: "def f", new: "def g" }, { old: "def g", new: "" })).text).toContain(
+      "each edit is looked up in the file as it is now",
+    );
     expect((await edit("a.py", { old: "", new: "x" })).text).toContain("empty");
     expect((await edit("a.py", { old: "other", new: "other" })).text).toContain("same");
     expect(await at.content("a.py")).toBe("def f():\n\treturn  compute(1)\n\nother line\n");
@@ -359,7 +372,13 @@ describe("what is not overwritten", () => {
 describe("what an edit tells", () => {
   test("the plan names the real file, and only the workspace's files change it", async () => {
     const inside = await at.tool("write_file").plan({ path: "a", content: "" }, at.context);
-    expect(inside).toMatchObject({ writes: [`file:${at.root}/a`], replay: "probe", changesWorkspace: true, workspace: "shared", summary: "Write a" });
+    expect(inside).toMatchObject({
+      writes: [`file:${at.root}/a`],
+      replay: "probe",
+      changesWorkspace: true,
+      workspace: "shared",
+      summary: "Write a",
+    });
     const outside = await at.tool("write_file").plan({ path: "../b", content: "" }, at.context);
     expect(outside).toMatchObject({ writes: [`file:${at.base}/b`], changesWorkspace: false, workspace: "none" });
   });
@@ -378,7 +397,9 @@ describe("what an edit tells", () => {
 
   test("a large diff is bounded and a long list of files is kept out of the head", async () => {
     const many = Array.from({ length: 60 }, (_, index) => index);
-    const outcome = await patch(...many.flatMap((each) => [`*** Add File: dir/file-${each}.txt`, ...many.map((line) => `+line ${line} of a file`)]));
+    const outcome = await patch(
+      ...many.flatMap((each) => [`*** Add File: dir/file-${each}.txt`, ...many.map((line) => `+line ${line} of a file`)]),
+    );
     expect(outcome.changed).toHaveLength(60);
     expect(outcome.text.length).toBeLessThan(8000);
     const intent = await at.intend("apply_patch", {
@@ -398,7 +419,10 @@ describe("what an edit tells", () => {
     expect(await at.tool("edit_file").probe!(next, at.context)).toEqual({ type: "happened", outcome });
     await expect(at.tool("edit_file").run(intent, at.context, new AbortController().signal)).rejects.toMatchObject({ code: "claim_lost" });
     await at.write("a", "else\n");
-    expect(await at.tool("edit_file").probe!(next, at.context)).toEqual({ type: "unknown", look: "a: neither as before the edit nor as after it" });
+    expect(await at.tool("edit_file").probe!(next, at.context)).toEqual({
+      type: "unknown",
+      look: "a: neither as before the edit nor as after it",
+    });
   });
 
   test("an interrupt before the run changes nothing", async () => {

@@ -38,12 +38,22 @@ export function filesConformance(name: string, make: () => Promise<FilesFixture>
     const path = (relative: string) => `${at.root}/${relative}`;
     const claim = (attempt: number, callId = "call_1") => ({ session: "session_1", callId, attempt });
     const search = (query: Partial<Parameters<Files["search"]>[0]>, signal = new AbortController().signal) =>
-      at.files.search({ pattern: "x", isRegex: false, ignoreCase: false, glob: [], path: at.root, limit: 100, context: 0, ...query }, signal);
-    const found = (hits: readonly { path: string; line: number }[]) => hits.map((hit) => `${hit.path.slice(at.root.length + 1)}:${hit.line}`);
+      at.files.search(
+        { pattern: "x", isRegex: false, ignoreCase: false, glob: [], path: at.root, limit: 100, context: 0, ...query },
+        signal,
+      );
+    const found = (hits: readonly { path: string; line: number }[]) =>
+      hits.map((hit) => `${hit.path.slice(at.root.length + 1)}:${hit.line}`);
 
     test("a relative path starts at the working folder and is told by kind", async () => {
       await at.write("src/a.ts", "a");
-      expect(await at.files.identify("src/a.ts")).toMatchObject({ real: path("src/a.ts"), kind: "file", relative: "src/a.ts", crossesLink: false, isProtected: false });
+      expect(await at.files.identify("src/a.ts")).toMatchObject({
+        real: path("src/a.ts"),
+        kind: "file",
+        relative: "src/a.ts",
+        crossesLink: false,
+        isProtected: false,
+      });
       expect(await at.files.identify("src")).toMatchObject({ kind: "directory", relative: "src" });
       expect(await at.files.identify("src/new/deep.ts")).toMatchObject({ real: path("src/new/deep.ts"), kind: "missing" });
       expect(await at.files.identify("src/./x/../a.ts")).toMatchObject({ real: path("src/a.ts"), kind: "file" });
@@ -66,7 +76,16 @@ export function filesConformance(name: string, make: () => Promise<FilesFixture>
     });
 
     test("places whose content is run later are protected", async () => {
-      for (const each of [".git/config", ".git/hooks/pre-commit", "sub/.git/HEAD", ".GIT/config", ".husky/pre-push", ".envrc", "a/.npmrc", ".vscode/tasks.json"]) {
+      for (const each of [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        "sub/.git/HEAD",
+        ".GIT/config",
+        ".husky/pre-push",
+        ".envrc",
+        "a/.npmrc",
+        ".vscode/tasks.json",
+      ]) {
         expect((await at.files.identify(each)).isProtected, each).toBe(true);
       }
       for (const each of ["git/config", "src/.gitkeep", ".github/x.yml", ".gitignore", "npmrc"]) {
@@ -117,7 +136,9 @@ export function filesConformance(name: string, make: () => Promise<FilesFixture>
       expect(found((await search({ glob: ["!*.ts"] })).hits)).toEqual(["src/b.js:1"]);
       expect(found((await search({ path: path("dist") })).hits)).toEqual(["dist/c.ts:1"]);
       expect(await search({ limit: 1 })).toMatchObject({ truncated: true, hits: { length: 1 } });
-      expect((await search({ pattern: "t.o", isRegex: true })).hits).toEqual([{ path: path("src/a.ts"), line: 2, text: "x two", isContext: false }]);
+      expect((await search({ pattern: "t.o", isRegex: true })).hits).toEqual([
+        { path: path("src/a.ts"), line: 2, text: "x two", isContext: false },
+      ]);
       expect((await search({ pattern: "t.o" })).hits).toEqual([]);
       expect((await search({ pattern: "two", context: 1 })).hits.map((hit) => [hit.line, hit.isContext])).toEqual([
         [1, true],
@@ -141,7 +162,12 @@ export function filesConformance(name: string, make: () => Promise<FilesFixture>
     test("files are changed, made, deleted and folders made, in one go", async () => {
       await at.write("a", "1");
       await at.write("b", "2");
-      const edits = [editOf(path("a"), "1", "one"), editOf(path("new/deep/c"), null, "three"), editOf(path("b"), "2", null), editOf(path("empty"), null, "")];
+      const edits = [
+        editOf(path("a"), "1", "one"),
+        editOf(path("new/deep/c"), null, "three"),
+        editOf(path("b"), "2", null),
+        editOf(path("empty"), null, ""),
+      ];
       expect(await at.files.apply(edits, claim(1))).toEqual({ type: "applied" });
       expect(await Promise.all(["a", "new/deep/c", "b", "empty"].map((each) => at.content(each)))).toEqual(["one", "three", null, ""]);
     });
@@ -156,7 +182,10 @@ export function filesConformance(name: string, make: () => Promise<FilesFixture>
     test("nothing is changed where one file is not as expected", async () => {
       await at.write("a", "1");
       await at.write("b", "other");
-      const result = await at.files.apply([editOf(path("a"), "1", "x"), editOf(path("b"), "2", "x"), editOf(path("c"), null, "x")], claim(1));
+      const result = await at.files.apply(
+        [editOf(path("a"), "1", "x"), editOf(path("b"), "2", "x"), editOf(path("c"), null, "x")],
+        claim(1),
+      );
       expect(result).toEqual({ type: "changed", path: path("b"), found: digest("other") });
       expect(await Promise.all(["a", "b", "c"].map((each) => at.content(each)))).toEqual(["1", "other", null]);
     });

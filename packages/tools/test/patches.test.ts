@@ -72,7 +72,8 @@ test("nothing is changed where the file system refuses one file, and the text be
   await at.write("a.txt", "a\n");
   await at.write("d/b.txt", "b\n", 0o444);
   const intent = await at.intend("apply_patch", {
-    patch: "*** Begin Patch\n*** Update File: a.txt\n-a\n+A\n*** Update File: d/b.txt\n-b\n+B\n*** Add File: d/b.txt.d/c\n+c\n*** End Patch",
+    patch:
+      "*** Begin Patch\n*** Update File: a.txt\n-a\n+A\n*** Update File: d/b.txt\n-b\n+B\n*** Add File: d/b.txt.d/c\n+c\n*** End Patch",
   });
   chmodSync(join(at.root, "d"), 0o555);
   // Root may write anywhere: a file where a folder has to be stops it too.
@@ -101,7 +102,11 @@ test("a context that fits in several places is refused, unless a header or a num
   const refused = await patch("*** Update File: a", "-    pass", "+    return 1");
   expect(refused.text).toContain("fits in 2 places (lines 3, 7)");
   expect((await patch("*** Update File: a", "@@   def f():", "-    pass", "+    return 1")).status).toBe("denied");
-  for (const [name, head] of [["b", ["@@ class B:"]], ["c", ["@@ class B:", "@@ def f():"]], ["d", ["@@ -7 +7 @@"]]] as const) {
+  for (const [name, head] of [
+    ["b", ["@@ class B:"]],
+    ["c", ["@@ class B:", "@@ def f():"]],
+    ["d", ["@@ -7 +7 @@"]],
+  ] as const) {
     await at.write(name, text);
     expect((await patch(`*** Update File: ${name}`, ...head, "-    pass", "+    return 1")).status).toBe("completed");
     expect(await at.content(name)).toBe(changed);

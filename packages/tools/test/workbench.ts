@@ -66,7 +66,15 @@ export async function workbench(options: { readonly processes?: Processes; reado
     const kept = JSON.parse(JSON.stringify(plan)) as CallPlan;
     const prepared = (await tool(name).prepare?.(kept, { ...context, callId })) ?? { prepared: null, blobs: [] };
     if ("type" in prepared) return denied(prepared.text);
-    return { callId, name, plan: kept, attempt: 1, key: callId, scope: {}, prepared: JSON.parse(JSON.stringify(prepared.prepared)) as Json };
+    return {
+      callId,
+      name,
+      plan: kept,
+      attempt: 1,
+      key: callId,
+      scope: {},
+      prepared: JSON.parse(JSON.stringify(prepared.prepared)) as Json,
+    };
   }
 
   return {

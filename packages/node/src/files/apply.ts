@@ -87,7 +87,7 @@ function stage(step: Step, content: Uint8Array, undo: (() => void)[], ops: FileO
   undo.push(() => void attempt(() => ops.unlinkSync(step.fresh)));
   try {
     if (wanted !== null) ops.fchmodSync(fd, step.stat === null ? wanted : keepOwner(fd, wanted, step.stat, ops));
-    for (let done = 0; done < content.length; ) done += ops.writeSync(fd, content, done);
+    for (let done = 0; done < content.length;) done += ops.writeSync(fd, content, done);
     ops.fsyncSync(fd);
   } finally {
     ops.closeSync(fd);

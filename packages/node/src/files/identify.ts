@@ -86,7 +86,6 @@ async function exists(path: string): Promise<boolean> {
 }
 
 async function existingTwin(folder: string, name: string): Promise<string> {
-  // oxlint-disable-next-line no-control-regex -- the range is ASCII, control characters included
   if (/^[\x00-\x7f]*$/.test(name)) return name;
   const names = await readdir(folder).catch(() => []);
   const twins = names.filter((other) => other.normalize("NFC") === name.normalize("NFC"));

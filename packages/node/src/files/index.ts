@@ -54,7 +54,7 @@ export function createFiles(options: FilesOptions): Files & { close(): void } {
   async function locked<T>(edits: readonly FileEdit[], work: (claims: LockDatabase) => T): Promise<T> {
     const needed = locksOf(edits);
     const started = Date.now();
-    for (let said = false; !tryAll(needed); ) {
+    for (let said = false; !tryAll(needed);) {
       const waited = Date.now() - started;
       if (waited >= (options.maxWaitMs ?? 60_000)) {
         throw new HoldfastError("workspace_busy", `Another process has held the edit lock of ${home} for ${Math.round(waited / 1000)} s.`, {

@@ -66,7 +66,12 @@ export function lockDatabase(lockDir: string, name: string): LockDatabase {
       throw new HoldfastError(
         isFull ? "store_full" : "store_failed",
         `The edit lock ${path} can't be used: ${(error as Error).message}. No file was changed under it.`,
-        { hint: isFull ? "Free some disk space and try again." : "Check that the folder can be written, and delete the file if it is damaged.", cause: error },
+        {
+          hint: isFull
+            ? "Free some disk space and try again."
+            : "Check that the folder can be written, and delete the file if it is damaged.",
+          cause: error,
+        },
       );
     }
   }

@@ -17,7 +17,10 @@ export function compileGlob(pattern: string): (relativePath: string) => boolean 
 
 /** The folder that every match lies in, read off the front of the pattern; empty where there is none. */
 export function globBase(pattern: string): string {
-  const parts = pattern.replace(/^(?:\.\/)+/, "").replace(/^\/+/, "").split("/");
+  const parts = pattern
+    .replace(/^(?:\.\/)+/, "")
+    .replace(/^\/+/, "")
+    .split("/");
   const literal: string[] = [];
   for (const part of parts.slice(0, -1)) {
     if (part === "" || part === "." || part === ".." || /[*?[\]{}\\]/.test(part)) break;
@@ -29,7 +32,7 @@ export function globBase(pattern: string): string {
 function translate(pattern: string): string {
   let source = "";
   let depth = 0;
-  for (let at = 0; at < pattern.length; ) {
+  for (let at = 0; at < pattern.length;) {
     const rest = pattern.slice(at);
     if (rest.startsWith("**/") && (at === 0 || "/{,".includes(pattern[at - 1]!))) {
       source += "(?:.*/)?";

@@ -85,7 +85,8 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
 const maxSequence = 4096;
 
 // Terminal sequences of ECMA-48: CSI, strings (OSC, DCS, SOS, PM, APC) up to BEL or ST, and two- or three-character ones.
-const sequences = /^\x1b(?:\[[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]|[\]PX^_][^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\)|[\x20-\x2f]+[\x30-\x7e]|[\x30-\x4f\x51-\x57\x59\x5a\x5c\x60-\x7e])/;
+const sequences =
+  /^\x1b(?:\[[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]|[\]PX^_][^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\)|[\x20-\x2f]+[\x30-\x7e]|[\x30-\x4f\x51-\x57\x59\x5a\x5c\x60-\x7e])/;
 const unfinished = /^\x1b(?:\[[\x30-\x3f]*[\x20-\x2f]*|[\]PX^_][^\x07\x1b\x18\x1a]*\x1b?|[\x20-\x2f]*)$/;
 const special = /[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udcff]/u;
 

@@ -38,17 +38,22 @@ export async function waitFor(running: RunningCommand, forMs: number, signal: Ab
  * Hands over the output as it comes, from its beginning, until `until` settles; then what is there by then. The pieces
  * joined are the decoded whole, up to a megabyte.
  */
-export async function streamOutput(processes: Processes, ref: string, emit: (text: string) => void, until: Promise<unknown>): Promise<void> {
+export async function streamOutput(
+  processes: Processes,
+  ref: string,
+  emit: (text: string) => void,
+  until: Promise<unknown>,
+): Promise<void> {
   const decoder = outputDecoder();
   let isOver = false;
   const over = until.then(
     () => (isOver = true),
     () => (isOver = true),
   );
-  for (let offset = 0; ; ) {
+  for (let offset = 0; ;) {
     await Promise.race([over, pause()]);
     const isLast = isOver;
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       const { bytes } = await processes.read(ref, offset, pieceBytes);
       offset += bytes.length;
       more = bytes.length > 0;

@@ -32,7 +32,7 @@ export async function searchOutput(read: ReadOutput, wanted: string, offset: num
     // A line longer than a chunk is searched in pieces.
     const newline = all.lastIndexOf(0x0a) + 1;
     const end = isLast || (newline === 0 && all.length > chunkBytes) ? all.length : newline;
-    for (let start = 0; start < end; ) {
+    for (let start = 0; start < end;) {
       const next = all.indexOf(0x0a, start);
       const stop = next === -1 || next >= end ? end : next;
       const line = decodeOutput(all.subarray(start, stop));

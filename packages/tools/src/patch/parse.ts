@@ -23,7 +23,8 @@ export type Section =
   | { readonly type: "update"; readonly path: string; readonly moveTo: string | null; readonly hunks: readonly Hunk[] };
 
 export type ParsedPatch =
-  { readonly type: "parsed"; readonly sections: readonly Section[] } | { readonly type: "refused"; readonly text: string };
+  | { readonly type: "parsed"; readonly sections: readonly Section[] }
+  | { readonly type: "refused"; readonly text: string };
 
 class PatchProblem extends Error {}
 
@@ -63,11 +64,14 @@ const headings = { add: "*** Add File: ", delete: "*** Delete File: ", update: "
 
 function sectionsOf(rows: readonly Row[]): Section[] {
   const sections: Section[] = [];
-  for (let at = 0; at < rows.length; ) {
+  for (let at = 0; at < rows.length;) {
     const row = rows[at]!;
     const kind = (["add", "delete", "update"] as const).find((each) => row.text.startsWith(headings[each]));
     if (kind === undefined) {
-      if (row.text.trim() !== "") throw new PatchProblem(`Line ${row.at}: expected "*** Add File: ", "*** Update File: " or "*** Delete File: ", found "${brief(row.text)}".`);
+      if (row.text.trim() !== "")
+        throw new PatchProblem(
+          `Line ${row.at}: expected "*** Add File: ", "*** Update File: " or "*** Delete File: ", found "${brief(row.text)}".`,
+        );
       at += 1;
       continue;
     }
@@ -118,7 +122,7 @@ function contentOf(rows: readonly Row[]): string {
 
 function hunksOf(rows: readonly Row[]): Hunk[] {
   const hunks: Hunk[] = [];
-  for (let at = 0; at < rows.length; ) {
+  for (let at = 0; at < rows.length;) {
     let body = at;
     while (body < rows.length && rows[body]!.text.startsWith("@@")) body += 1;
     let end = body;

@@ -9,7 +9,9 @@ export interface Placed {
   readonly loosened: string | null;
 }
 
-export type Placement = { readonly type: "placed"; readonly hunks: readonly Placed[] } | { readonly type: "refused"; readonly text: string };
+export type Placement =
+  | { readonly type: "placed"; readonly hunks: readonly Placed[] }
+  | { readonly type: "refused"; readonly text: string };
 
 /** From exact to loose; the first at which a hunk is found anywhere decides. */
 const levels: readonly { readonly loosened: string | null; readonly fold: (line: string) => string }[] = [
@@ -70,7 +72,10 @@ function placeOfAddition(lines: readonly string[], hunk: Hunk): Placed | string 
     if (starts.length === 1) return { hunk, at: starts[0]! + 1, loosened: null };
     return starts.length === 0
       ? `has a header that is not in the file. ${nearby(lines, hunk.headers)}`
-      : `has a header that fits in ${starts.length} places (lines ${starts.slice(0, 5).map((at) => at + 1).join(", ")}). Add context lines.`;
+      : `has a header that fits in ${starts.length} places (lines ${starts
+          .slice(0, 5)
+          .map((at) => at + 1)
+          .join(", ")}). Add context lines.`;
   }
   if (hunk.hint !== null && hunk.hint < lines.length && lines.length > 0) {
     return "has no context lines, so its place can't be verified. Add some.";

@@ -54,7 +54,7 @@ function hunks(changes: readonly Change[]): string[] {
   const out: string[] = [];
   let oldLine = 1;
   let newLine = 1;
-  for (let at = 0; at < changes.length; ) {
+  for (let at = 0; at < changes.length;) {
     const next = changes.findIndex((change, index) => index >= at && change.mark !== " ");
     if (next === -1) break;
     const start = Math.max(at, next - contextLines);
@@ -68,7 +68,9 @@ function hunks(changes: readonly Change[]): string[] {
     const newCount = part.filter((change) => change.mark !== "-").length;
     out.push(`@@ -${oldCount === 0 ? oldLine - 1 : oldLine},${oldCount} +${newCount === 0 ? newLine - 1 : newLine},${newCount} @@`);
     for (const { mark, line } of part) {
-      out.push(mark + (line.text.length > maxLine ? `${line.text.slice(0, maxLine)}… [+${line.text.length - maxLine} characters]` : line.text));
+      out.push(
+        mark + (line.text.length > maxLine ? `${line.text.slice(0, maxLine)}… [+${line.text.length - maxLine} characters]` : line.text),
+      );
       if (line.ending === "") out.push("\\ No newline at end of file");
     }
     oldLine += oldCount;
@@ -89,7 +91,8 @@ function bounded(lines: readonly string[]): string {
   let chars = 0;
   for (const line of lines) {
     chars += line.length + 1;
-    if (shown.length === maxLines || chars > maxChars) return [...shown, `… [${lines.length - shown.length} more lines of the diff]`].join("\n");
+    if (shown.length === maxLines || chars > maxChars)
+      return [...shown, `… [${lines.length - shown.length} more lines of the diff]`].join("\n");
     shown.push(line);
   }
   return shown.join("\n");

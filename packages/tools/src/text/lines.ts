@@ -54,7 +54,7 @@ export function commonEnds<T>(a: readonly T[], b: readonly T[]): { readonly head
  */
 export function withEndingsOf(before: readonly Line[], text: string, fallback: "\n" | "\r\n"): string {
   const fresh = splitLines(text);
-  const { head, tail } = commonEnds(
+  const { tail } = commonEnds(
     before.map((line) => line.text),
     fresh.map((line) => line.text),
   );

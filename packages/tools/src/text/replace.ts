@@ -40,7 +40,10 @@ export function replace(file: TextFile, edits: readonly Replacement[]): Replaced
   const clash = spans.findIndex((span, at) => at > 0 && span.start < spans[at - 1]!.end);
   if (clash > 0) {
     const line = lineOf(file.text, spans[clash]!.start);
-    return { type: "refused", text: `edits[${spans[clash - 1]!.edit}] and edits[${spans[clash]!.edit}] overlap at line ${line}. Make them one edit.` };
+    return {
+      type: "refused",
+      text: `edits[${spans[clash - 1]!.edit}] and edits[${spans[clash]!.edit}] overlap at line ${line}. Make them one edit.`,
+    };
   }
   const pieces: string[] = [];
   let from = 0;
@@ -68,7 +71,7 @@ function viewOf(text: string): View {
 
 function countBelow(sorted: readonly number[], value: number): number {
   let low = 0;
-  for (let high = sorted.length; low < high; ) {
+  for (let high = sorted.length; low < high;) {
     const middle = (low + high) >> 1;
     if (sorted[middle]! < value) low = middle + 1;
     else high = middle;
@@ -141,5 +144,7 @@ function lineOf(text: string, offset: number): number {
 
 function fedBy(edits: readonly Replacement[], index: number): string {
   const source = edits.findIndex((edit, at) => at !== index && edit.new.includes(edits[index]!.old));
-  return source === -1 || edits[index]!.old === "" ? "" : `\nIt occurs in the new text of edits[${source}], but each edit is looked up in the file as it is now.`;
+  return source === -1 || edits[index]!.old === ""
+    ? ""
+    : `\nIt occurs in the new text of edits[${source}], but each edit is looked up in the file as it is now.`;
 }
