@@ -11,11 +11,14 @@ export async function listIgnored(git: Git, roots: readonly { readonly id: strin
     const { code, stdout } = await git(root.path, ["ls-files", "-o", "-i", "--exclude-standard", "--directory", "-z"]);
     if (code === 0) {
       const names = decodeNames(stdout);
-      for (const name of names) entries.push({ root: root.id, path: name.replace(/\/$/, ""), isFolder: name.endsWith("/") });
+      for (const name of names) {
+        const path = name.replace(/\/$/, "");
+        entries.push({ root: root.id, path, isFolder: name.endsWith("/"), isDependency: isDependency(path) });
+      }
       continue;
     }
     for (const name of dependencyFolders)
-      if (existsSync(fsPath(root.path, name))) entries.push({ root: root.id, path: name, isFolder: true });
+      if (existsSync(fsPath(root.path, name))) entries.push({ root: root.id, path: name, isFolder: true, isDependency: true });
   }
   return entries.filter((entry) => exists(roots, entry));
 }
@@ -26,6 +29,6 @@ function exists(roots: readonly { readonly id: string; readonly path: string }[]
 }
 
 /** True for what lies in a folder of installed dependencies, or is one. */
-export function isDependency(path: string): boolean {
+function isDependency(path: string): boolean {
   return path.split("/").some((part) => dependencyFolders.has(part));
 }

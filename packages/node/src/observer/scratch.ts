@@ -2,7 +2,6 @@ import { constants, existsSync, lstatSync } from "node:fs";
 import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { IgnoredEntry, Place, ScratchChange, ScratchCopy } from "@holdfast/runtime";
-import { isDependency } from "./ignored.ts";
 import type { Manifest } from "./manifest.ts";
 import { fsPath } from "./names.ts";
 import { cacheNames, rebuiltFolders } from "./tools.ts";
@@ -82,14 +81,14 @@ async function apply(copy: string, change: ScratchChange): Promise<void> {
 async function bringIgnored(input: ScratchInput, copies: Readonly<Record<string, string>>, top: string): Promise<Bind[]> {
   const binds: Bind[] = [];
   const room = { ...ignoredBound };
-  for (const { root, path } of input.ignored) {
+  for (const { root, path, isDependency } of input.ignored) {
     const from = input.roots.find((candidate) => candidate.id === root)?.path;
     const copy = copies[root];
     if (from === undefined || copy === undefined || input.without.some((place) => place.root === root && isWithin(path, place.path)))
       continue;
     const [source, target] = [join(from, path), join(copy, path)];
     if (existsSync(target) || lstatSync(source, { throwIfNoEntry: false }) === undefined) continue;
-    if (isDependency(path)) {
+    if (isDependency) {
       await mkdir(dirname(target), { recursive: true });
       if (input.linksDependencies) await symlink(source, target);
       else binds.push(...(await bindDependency(source, target, top, binds.length)));

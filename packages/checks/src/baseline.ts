@@ -1,0 +1,84 @@
+import type { CheckDefinition, Evidence, Json, Weakness } from "@holdfast/protocol";
+import { type Baseline, sha256, type VerifierContext } from "@holdfast/runtime";
+import { matcher } from "./glob.ts";
+import { type CheckInputs, findInputs } from "./inputs.ts";
+import { counter, type Round, type Rounds, type VerifierInput } from "./rounds.ts";
+import { type Signatures, takeSignatures } from "./signatures.ts";
+import { subjectOf } from "./subject.ts";
+import { dependenciesInScope } from "./toolchains.ts";
+
+/** What the baseline stores for later rounds, besides its manifest. */
+export interface StoredInputs {
+  readonly version: 1;
+  /** Outputs of all checks: none of them is part of any check's subject. */
+  readonly outputs: readonly string[];
+  readonly around: Readonly<Record<string, string>>;
+  readonly builds: Readonly<Record<string, string>>;
+}
+
+/** A failing baseline is run again where that is quick, to know a flaky check from the start. */
+const repeatWithinMs = 60_000;
+
+/** The tree before the session's work: subject, content of the checks' inputs, and (where `runs`) the checks' results. */
+export async function takeBaseline(
+  input: VerifierInput,
+  rounds: Rounds,
+  checks: readonly CheckDefinition[],
+  runs: boolean,
+  context: VerifierContext,
+  signal: AbortSignal,
+): Promise<Baseline> {
+  const { observer, files } = input;
+  const snapshot = await observer.snapshot(null);
+  const outputs = [...new Set(checks.flatMap((check) => check.outputs))].sort();
+  const found: (readonly [CheckDefinition, CheckInputs])[] = [];
+  for (const check of checks) found.push([check, await findInputs(check, snapshot.manifest, observer, files)]);
+
+  const isDependency = matcher(dependenciesInScope);
+  const entries = found.flatMap(([, { inputs }]) => [...inputs.values()].map(({ entry }) => entry));
+  const manifest = await observer.keep(
+    snapshot.manifest,
+    entries.filter((entry) => !isDependency(entry.path)),
+  );
+  const named = found.map(([, one]) => one.named);
+  const evidence: Evidence[] = [];
+  if (runs) {
+    const signatures = await takeSignatures(observer, files, named);
+    await rounds.whilePaused(context, async () => {
+      for (const [check, one] of found) {
+        const round = { check, context, signal, scope: manifest, outputs, inputs: inputsDigest(one, signatures), next: counter() };
+        evidence.push(await runBaseline(rounds, round));
+      }
+    });
+  }
+  // Taken after the runs: what they wrote into ignored places is the runtime's own doing.
+  const { around, builds } = await takeSignatures(observer, files, named);
+  const stored: StoredInputs = { version: 1, outputs, around, builds };
+  return { subject: await subjectOf(snapshot, outputs, observer), manifest, evidence, inputs: stored as unknown as Json };
+}
+
+async function runBaseline(rounds: Rounds, round: Round): Promise<Evidence> {
+  let bound = await rounds.inWorkspace(round);
+  const repeats = [bound.run];
+  if (!bound.run.passed && !bound.run.timedOut && bound.run.durationMs <= repeatWithinMs) {
+    bound = await rounds.inWorkspace(round);
+    repeats.push(bound.run);
+  }
+  const weaknesses: Weakness[] = [];
+  if (repeats.some((run) => run.passed !== bound.run.passed)) {
+    weaknesses.push({ kind: "flaky", detail: "it failed and then passed before anything was changed" });
+  }
+  return rounds.evidence(round, "baseline", bound, { originalInputsRun: null, repeats, weaknesses });
+}
+
+export function storedInputs(inputs: Json): StoredInputs {
+  const stored = inputs as unknown as Partial<StoredInputs> | null;
+  return { version: 1, outputs: stored?.outputs ?? [], around: stored?.around ?? {}, builds: stored?.builds ?? {} };
+}
+
+/** Build output is left out: a check writes it, so it would tell one round from the next. */
+export function inputsDigest(found: CheckInputs, signatures: Signatures): string {
+  const inputs = [...found.inputs].map(([key, { digest }]) => `${key}\t${digest}`).sort();
+  const around = Object.entries(signatures.around).map(([key, value]) => `${key}\t${value}`);
+  return sha256([...inputs, "", ...around.sort()].join("\n"));
+}

@@ -1,0 +1,140 @@
+import type { CheckDefinition, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
+import type { Baseline, VerifierContext } from "@holdfast/runtime";
+import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
+import { countWeakness } from "./count-weakness.ts";
+import { matcher } from "./glob.ts";
+import { type CheckInputs, findInputs } from "./inputs.ts";
+import { changedInputs, executed, restoredInputs } from "./original.ts";
+import { type BoundRun, counter, type Round, type Rounds, type VerifierInput } from "./rounds.ts";
+import { changedKeys, type Signatures, takeSignatures } from "./signatures.ts";
+import { movedFiles, some } from "./subject.ts";
+
+/** What a passing run is held against. */
+interface Held {
+  readonly input: VerifierInput;
+  readonly rounds: Rounds;
+  readonly round: Round;
+  readonly bound: BoundRun;
+  readonly now: CheckInputs;
+  readonly manifest: string;
+  /** The check's run at the baseline, where there was one. */
+  readonly first: CheckRun | null;
+  readonly isAccepted: (path: string) => boolean;
+}
+
+/** Runs a check after the work, as often as it takes to know what its result is worth, and says why it may be worth less. */
+export async function checkFinal(
+  input: VerifierInput,
+  rounds: Rounds,
+  check: CheckDefinition,
+  baseline: Baseline,
+  context: VerifierContext,
+  signal: AbortSignal,
+): Promise<Evidence> {
+  const { observer, files } = input;
+  const stored = storedInputs(baseline.inputs);
+  const outputs = [...new Set([...stored.outputs, ...check.outputs])].sort();
+  const first = baseline.evidence.find((evidence) => evidence.checkId === check.id) ?? null;
+  const start = await observer.snapshot(baseline.manifest);
+  const now = await findInputs(check, start.manifest, observer, files);
+  const signatures = await takeSignatures(observer, files, [now.named]);
+  const round: Round = {
+    check,
+    context,
+    signal,
+    scope: baseline.manifest,
+    outputs,
+    inputs: inputsDigest(now, signatures),
+    next: counter(),
+  };
+
+  const wasFlaky = first?.weaknesses.some((weakness) => weakness.kind === "flaky") ?? false;
+  const { bound, repeats, hasFailedHere } = await runUntilKnown(rounds, round, wasFlaky);
+  const weaknesses: Weakness[] = [];
+  const passes = repeats.filter((run) => run.passed).length;
+  if (passes > 0 && passes < repeats.length) weaknesses.push({ kind: "flaky", detail: `${passes} of ${repeats.length} runs passed` });
+  else if (passes > 0 && hasFailedHere) weaknesses.push({ kind: "flaky", detail: "it failed before on exactly this tree" });
+  if (passes > 0 && bound.subjectBefore !== bound.subjectAfter) {
+    const names = await movedFiles(bound.before.manifest, bound.after.manifest, outputs, observer);
+    weaknesses.push({ kind: "check_changes_subject", detail: `files changed while it ran: ${some(names)}` });
+  }
+  let originalInputsRun: CheckRun | null = null;
+  if (bound.run.passed && weaknesses.length === 0 && baseline.manifest !== null) {
+    const isAccepted = matcher(context.acceptCheckChanges);
+    const held: Held = { input, rounds, round, bound, now, manifest: baseline.manifest, first: first?.run ?? null, isAccepted };
+    const tests = await weighInputs(held);
+    originalInputsRun = tests.originalInputsRun;
+    weaknesses.push(...tests.weaknesses, ...(await weighSurroundings(held, stored, baseline.subject, signatures)));
+  }
+  return rounds.evidence(round, "final", bound, { originalInputsRun, repeats, weaknesses });
+}
+
+/** A run that moves the tree is repeated once, and so is one that fails or whose baseline was flaky. */
+async function runUntilKnown(
+  rounds: Rounds,
+  round: Round,
+  wasFlaky: boolean,
+): Promise<{ readonly bound: BoundRun; readonly repeats: readonly CheckRun[]; readonly hasFailedHere: boolean }> {
+  let bound = await rounds.inWorkspace(round);
+  const { hasFailedHere } = bound;
+  const repeats = [bound.run];
+  const moved = bound.subjectBefore !== bound.subjectAfter;
+  if (!bound.run.timedOut && (moved || !bound.run.passed || wasFlaky)) {
+    bound = await rounds.inWorkspace(round);
+    repeats.push(bound.run);
+  }
+  return { bound, repeats, hasFailedHere };
+}
+
+/** Where the check's inputs changed, their earlier version must pass over the final tree too. */
+async function weighInputs(held: Held): Promise<{ readonly weaknesses: Weakness[]; readonly originalInputsRun: CheckRun | null }> {
+  const { input, rounds, round, bound, now, manifest, first, isAccepted } = held;
+  const { observer, files } = input;
+  const before = await findInputs(round.check, manifest, observer, files, now.named.scripts);
+  const after = await findInputs(round.check, bound.after.manifest, observer, files, before.named.scripts);
+  const all = changedInputs(before.inputs, after.inputs);
+  const changes = all.filter((change) => !isAccepted(change.path));
+  const weaknesses: Weakness[] = [];
+  const changed = (what: string, names: readonly string[]): void => {
+    weaknesses.push({ kind: "test_changed", detail: `the test itself changed${what}: ${some(names)}` });
+  };
+
+  let originalInputsRun: CheckRun | null = null;
+  if (changes.length > 0) {
+    const names = changes.map((change) => change.path);
+    const restored = await restoredInputs(changes, { before: manifest, after: bound.after.manifest }, observer);
+    if (restored.missing.length > 0) changed(", and its earlier version is no longer stored", restored.missing);
+    else {
+      originalInputsRun = await rounds.inCopy(round, bound.after.manifest, restored.changes, []);
+      const [ran, wanted] = [executed(originalInputsRun), executed(first)];
+      if (!originalInputsRun.passed) changed(", and its earlier version does not pass", names);
+      else if (wanted !== null && wanted > (ran ?? 0)) changed(", and not all of its earlier version ran", names);
+    }
+  }
+  // Changes that a person accepted are a stated reason for fewer tests, never for none.
+  const hasAccepted = all.length > changes.length;
+  const counted = hasAccepted && executed(bound.run) !== 0 ? null : countWeakness(first, bound.run, originalInputsRun === null);
+  if (counted !== null) weaknesses.push(counted);
+  return { weaknesses, originalInputsRun };
+}
+
+/** What is ignored but decides: dependencies and configuration as at the baseline, build output made from this tree. */
+async function weighSurroundings(held: Held, stored: StoredInputs, baselineSubject: string, atStart: Signatures): Promise<Weakness[]> {
+  const { input, rounds, round, bound, now, isAccepted } = held;
+  const atEnd = await takeSignatures(input.observer, input.files, [now.named]);
+  const weaknesses: Weakness[] = [];
+  const around = changedKeys(stored.around, atStart.around).filter((key) => !isAccepted(key.slice(key.indexOf(":") + 1)));
+  if (around.length > 0)
+    weaknesses.push({ kind: "inputs_changed", detail: `what the check uses changed in this session: ${some(around)}` });
+
+  const unbuilt = Object.keys(atStart.builds).filter((key) => {
+    const isAsBefore = stored.builds[key] === atStart.builds[key] && baselineSubject === bound.subjectBefore;
+    return atStart.builds[key] === atEnd.builds[key] && !isAsBefore;
+  });
+  if (unbuilt.length === 0) return weaknesses;
+  // A check that builds what it needs passes without the old output too.
+  const clean = await rounds.inCopy(round, bound.after.manifest, [], atStart.buildPlaces);
+  if (!clean.passed)
+    weaknesses.push({ kind: "stale_build", detail: `stale build: nothing shows that it was made from this tree: ${some(unbuilt)}` });
+  return weaknesses;
+}

@@ -1,0 +1,3 @@
+export { commandCheck } from "./command-check.ts";
+export type { VerifierInput } from "./rounds.ts";
+export { createVerifier } from "./verifier.ts";

@@ -1,0 +1,110 @@
+import type { CheckDefinition } from "@holdfast/protocol";
+import { type CheckFiles, type ManifestEntry, sha256 } from "@holdfast/runtime";
+import { matcher } from "./glob.ts";
+import { findNamed, type Named } from "./named.ts";
+import { type FilePart, packagePart, sectionsPart } from "./parts.ts";
+import { below, folderOf, nameOf, resolvePath } from "./paths.ts";
+import * as toolchains from "./toolchains.ts";
+
+/** One file that decides a check's result. */
+export interface CheckInput {
+  readonly entry: ManifestEntry;
+  /** Set where only a part of the file counts. */
+  readonly part: FilePart | null;
+  /** Hex SHA-256 of the part, or of the whole. */
+  readonly digest: string;
+}
+
+export interface CheckInputs {
+  /** By `root:path`. */
+  readonly inputs: ReadonlyMap<string, CheckInput>;
+  readonly named: Named;
+}
+
+export interface Workplace {
+  readonly cwd: string;
+  readonly roots: readonly { readonly id: string; readonly path: string }[];
+}
+
+/** The root a path lies in, and the path below it; null outside the workspace. */
+export function placeOf({ roots }: Workplace, path: string): { readonly root: string; readonly path: string } | null {
+  for (const root of roots) {
+    const inside = below(root.path, path);
+    if (inside !== null) return { root: root.id, path: inside };
+  }
+  return null;
+}
+
+/** The inputs of `check` as `manifest` has them. `also` are scripts that another version of the workspace ran. */
+export async function findInputs(
+  check: CheckDefinition,
+  manifest: string,
+  files: CheckFiles,
+  workplace: Workplace,
+  also: ReadonlySet<string> = new Set(),
+): Promise<CheckInputs> {
+  const entries = await files.list(manifest);
+  const home = placeOf(workplace, workplace.cwd) ?? { root: workplace.roots[0]?.id ?? "", path: "" };
+  const byPath = new Map<string, ManifestEntry>();
+  for (const entry of entries) if (entry.root === home.root) byPath.set(entry.path, entry);
+  const text = async (path: string): Promise<string | null> => {
+    const bytes = await files.content(manifest, { root: home.root, path });
+    return bytes === null ? null : new TextDecoder().decode(bytes);
+  };
+  const packages = [...byPath.keys()].filter((path) => nameOf(path) === "package.json" && !path.includes("node_modules/"));
+  const named = await findNamed({ command: check.command, folder: home.path, has: (path) => byPath.has(path), packages, text });
+
+  const isInput = matcher(globsFor(check, named));
+  const isGiven = matcher([...named.globs]);
+  const scripts = new Set([...named.scripts, ...also]);
+  const wanted = new Map<string, ManifestEntry>();
+  for (const entry of entries) {
+    const isNamed = entry.root === home.root && (named.files.has(entry.path) || isGiven(entry.path));
+    if (isNamed || isInput(entry.path) || partOf(entry.path, scripts) !== null) wanted.set(keyOf(entry), entry);
+  }
+  for (const entry of [...wanted.values()]) if (entry.kind === "link") await addTarget(entry, entries, files, manifest, wanted);
+
+  const inputs = new Map<string, CheckInput>();
+  for (const [key, entry] of wanted) {
+    const isWhole = named.files.has(entry.path) && nameOf(entry.path) !== "package.json";
+    const part = isWhole || entry.kind === "link" ? null : partOf(entry.path, scripts);
+    const bytes = part === null ? null : await files.content(manifest, entry);
+    const digest = part === null || bytes === null ? `${entry.kind}:${entry.digest}` : sha256(part.read(new TextDecoder().decode(bytes)));
+    inputs.set(key, { entry, part, digest });
+  }
+  return { inputs, named };
+}
+
+export function keyOf(place: { readonly root: string; readonly path: string }): string {
+  return `${place.root}:${place.path}`;
+}
+
+function globsFor(check: CheckDefinition, named: Named): string[] {
+  const tools = toolchains.toolFiles.filter(({ tool }) => tool.test(named.text)).flatMap(({ files }) => files);
+  const tests = check.inputs.length > 0 ? check.inputs : [...toolchains.testFiles, ...toolchains.fixtures];
+  return [...tests, ...toolchains.runnerFiles, ...toolchains.dependenciesInScope, ...tools];
+}
+
+function partOf(path: string, scripts: ReadonlySet<string>): FilePart | null {
+  const name = nameOf(path);
+  if (name === "package.json") return packagePart(scripts);
+  const sections = toolchains.sectionFiles.find(({ file }) => file === name);
+  return sections === undefined ? null : sectionsPart(sections.sections);
+}
+
+/** A linked test is what it leads to: the target's files in scope count as inputs too. */
+async function addTarget(
+  link: ManifestEntry,
+  entries: readonly ManifestEntry[],
+  files: CheckFiles,
+  manifest: string,
+  wanted: Map<string, ManifestEntry>,
+): Promise<void> {
+  const bytes = await files.content(manifest, link);
+  const target = bytes === null ? null : new TextDecoder().decode(bytes);
+  const path = target === null || target.startsWith("/") ? null : resolvePath(folderOf(link.path), target);
+  if (path === null) return;
+  for (const entry of entries) {
+    if (entry.root === link.root && (entry.path === path || entry.path.startsWith(`${path}/`))) wanted.set(keyOf(entry), entry);
+  }
+}

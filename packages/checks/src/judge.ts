@@ -1,0 +1,125 @@
+import type { CheckDefinition, CheckRun, Criterion, Evidence, Report } from "@holdfast/protocol";
+import type { Baseline, Verdict, Verifier } from "@holdfast/runtime";
+
+/** Output of failed checks that the model is shown, in characters, for all of them together. */
+const forModelSize = 4_000;
+
+type Now = Criterion["now"];
+
+interface Row {
+  readonly check: CheckDefinition;
+  readonly before: Evidence | null;
+  readonly after: Evidence | null;
+  readonly now: Now;
+  /** Why `now` is not `pass`. */
+  readonly reasons: readonly string[];
+}
+
+/** Checks whose evidence is of another tree than the last one's: a later check changed the tree after they ran. */
+export function staleChecks(evidence: readonly Evidence[]): string[] {
+  const last = latest(evidence);
+  return evidence.filter((one) => one.subjectAfter !== last?.subjectAfter).map((one) => one.checkId);
+}
+
+function latest(evidence: readonly Evidence[]): Evidence | null {
+  return evidence.reduce<Evidence | null>((last, one) => (last === null || one.at >= last.at ? one : last), null);
+}
+
+/** What a round's evidence amounts to. Pure; every word of the report follows from its input. */
+export function judge({ checks, baseline, evidence, changes, changesKnown, message }: Parameters<Verifier["judge"]>[0]): Verdict {
+  const required = checks.filter((check) => check.isRequired);
+  const stale = new Set(staleChecks(evidence.filter((one) => checks.some((check) => check.id === one.checkId))));
+  const rows = checks.map((check) => rowOf(check, baseline, evidence, stale));
+  const counted = rows.filter((row) => row.check.isRequired);
+  const failed = counted.filter((row) => row.now === "fail");
+  const weak = counted.filter((row) => row.now === "weak" || row.now === "not run");
+  const verdict = failed.length > 0 ? "fail" : weak.length > 0 || required.length === 0 ? "weak" : "pass";
+  const report: Report = {
+    heading: headingOf(verdict, counted, failed, weak, changes.length === 0 && changesKnown),
+    message,
+    criteria: rows.map(criterionOf),
+    changes,
+    changesKnown,
+    subject: latest(evidence)?.subjectAfter ?? null,
+    reasons: rows.flatMap((row) => row.reasons.map((reason) => (checks.length > 1 ? `${row.check.name}: ${reason}` : reason))),
+  };
+  return { verdict, report, forModel: forModel(failed) };
+}
+
+function rowOf(check: CheckDefinition, baseline: Baseline | null, evidence: readonly Evidence[], stale: ReadonlySet<string>): Row {
+  const before = baseline?.evidence.find((one) => one.checkId === check.id) ?? null;
+  const after = evidence.findLast((one) => one.checkId === check.id) ?? null;
+  if (after === null) return { check, before, after, now: "not run", reasons: ["it was not run"] };
+  const reasons = after.weaknesses.map((weakness) => weakness.detail);
+  const passes = after.run.passed || after.repeats.some((run) => run.passed);
+  if (!passes) return { check, before, after, now: "fail", reasons: [`failed: ${describeRun(after.run)}`] };
+  if (stale.has(check.id)) reasons.push("a later check changed files after it ran");
+  else if (before !== null && !after.run.passed && reasons.length === 0) reasons.push("its runs disagree");
+  const isSameTree = before !== null && before.subjectAfter === after.subjectBefore && before.inputs === after.inputs;
+  if (isSameTree && !before.run.passed && reasons.length === 0) reasons.push("flaky: it failed before and passes now on the same files");
+  return { check, before, after, now: reasons.length > 0 || !after.run.passed ? "weak" : "pass", reasons };
+}
+
+function headingOf(
+  verdict: Verdict["verdict"],
+  rows: readonly Row[],
+  failed: readonly Row[],
+  weak: readonly Row[],
+  isUnchanged: boolean,
+): string {
+  if (rows.length === 0) return isUnchanged ? "nothing to verify" : "not verified: no check was asked for";
+  if (verdict === "fail") return `refuted: ${failed.map((row) => row.check.name).join(", ")} ${failed.length === 1 ? "fails" : "fail"}`;
+  if (verdict === "weak") return `not proven: ${weak[0]?.reasons[0] ?? ""}`;
+  const shown = rows.filter((row) => row.before !== null && !row.before.run.passed && row.before.weaknesses.length === 0);
+  if (shown.length > 0)
+    return `demonstrated: ${shown.map((row) => row.check.name).join(", ")} failed before and ${shown.length === 1 ? "passes" : "pass"} now`;
+  const what = isUnchanged ? "nothing was changed, and " : "";
+  if (rows.every((row) => row.before === null)) return `not demonstrated: ${what}the checks pass now; how they were before is not known`;
+  return `not demonstrated: ${what}the checks passed before as well`;
+}
+
+function criterionOf({ check, before, after, now }: Row): Criterion {
+  const notes: string[] = [];
+  if (after !== null) {
+    notes.push(describeRun(after.run));
+    if (after.originalInputsRun !== null) notes.push(`with the earlier tests: ${after.originalInputsRun.passed ? "passes" : "fails"}`);
+    if (!after.sandboxed) notes.push("run without a sandbox");
+    notes.push(`on ${after.subjectAfter.slice(0, 12)}`);
+  }
+  return {
+    checkId: check.id,
+    name: check.name,
+    baseline: before === null ? "not taken" : before.run.passed ? "pass" : "fail",
+    now,
+    evidence: notes.join(", "),
+  };
+}
+
+/** In a few words: how it ended, what it counted, how long it took. */
+export function describeRun(run: CheckRun): string {
+  const end = run.timedOut
+    ? "timed out"
+    : run.signal !== null
+      ? `ended by ${run.signal}`
+      : run.exitCode === null
+        ? "ended without an exit status"
+        : `exit ${run.exitCode}`;
+  const { counts } = run;
+  const shown =
+    counts === null
+      ? "no counts shown"
+      : [`${counts.passed} passed`, `${counts.failed} failed`, ...(counts.skipped > 0 ? [`${counts.skipped} skipped`] : [])].join(", ");
+  return `${end}, ${shown}, ${(run.durationMs / 1000).toFixed(1)} s`;
+}
+
+function forModel(failed: readonly Row[]): string {
+  if (failed.length === 0) return "";
+  const room = Math.floor(forModelSize / failed.length);
+  const parts = failed.map(({ check, after }) => {
+    const run = after?.run;
+    if (run === undefined) return "";
+    const tail = run.tail.length > room ? `[…]${run.tail.slice(-room)}` : run.tail;
+    return `The check \`${check.command}\` failed (${describeRun(run)}). The end of its output:\n${tail.trimEnd()}`;
+  });
+  return `${parts.join("\n\n")}\n\nThe work is not done while a check fails. The same checks will be run again when you are done.`;
+}

@@ -1,0 +1,233 @@
+import { folderOf, nameOf, resolvePath } from "./paths.ts";
+import { simpleCommands, type Words } from "./shell-words.ts";
+import { parseObject } from "./parts.ts";
+
+/** What a check's command names, directly or through the scripts it runs. Paths are relative to the root it runs in. */
+export interface Named {
+  /** Existing files in scope: the script that is run, and what its line names. */
+  readonly files: ReadonlySet<string>;
+  /** Globs and folders that the line gives to a runner, as globs. */
+  readonly globs: ReadonlySet<string>;
+  /** Paths the line names that are not in scope; ignored build output may be among them. */
+  readonly others: ReadonlySet<string>;
+  /** Names of package.json scripts. */
+  readonly scripts: ReadonlySet<string>;
+  /** The command with all scripts it leads to: says which tools are at work. */
+  readonly text: string;
+}
+
+export interface NamedInput {
+  readonly command: string;
+  /** Where it runs, below the root. */
+  readonly folder: string;
+  has(path: string): boolean;
+  /** All files named package.json. */
+  readonly packages: readonly string[];
+  text(path: string): Promise<string | null>;
+}
+
+const wrappers = new Set([
+  "env",
+  "time",
+  "nice",
+  "exec",
+  "command",
+  "xvfb-run",
+  "cross-env",
+  "sudo",
+  "nohup",
+  "stdbuf",
+  "npx",
+  "bunx",
+  "timeout",
+  "if",
+  "then",
+  "else",
+  "do",
+  "!",
+  "{",
+]);
+const shells = new Set(["sh", "bash", "dash", "zsh"]);
+const folderFlags = new Set(["-C", "--prefix", "--cwd", "--dir", "--directory"]);
+const managers = new Set(["npm", "pnpm", "yarn", "bun"]);
+const shorthand: Readonly<Record<string, string>> = {
+  t: "test",
+  tst: "test",
+  it: "test",
+  start: "start",
+  stop: "stop",
+  restart: "restart",
+  test: "test",
+};
+/** Subcommands of package managers that run no script of the project. */
+const managing = new Set([
+  "install",
+  "i",
+  "ci",
+  "add",
+  "remove",
+  "update",
+  "exec",
+  "dlx",
+  "x",
+  "audit",
+  "pack",
+  "publish",
+  "link",
+  "config",
+  "cache",
+  "why",
+  "ls",
+  "list",
+  "outdated",
+  "init",
+  "create",
+  "version",
+]);
+/** Programs whose first plain argument is the script they run. */
+const interpreters = /^(?:node|deno|bun|tsx|ts-node|python[\d.]*|pypy3?|ruby|perl|php|lua|Rscript|swift|java|elixir|bats|pwsh)$/;
+/** Words between an interpreter and its script: `deno run`, `go run`. */
+const subcommands = new Set(["run", "test"]);
+/** Flags that name a file which directs the run. */
+const fileFlags = /^(?:-[cfr]|--(?:config|conf|rcfile|file|makefile|require|import|setup|opts|loader|env-file|project)[\w-]*)$/;
+/** Other files count by their name: what a line names besides is mostly what it tests. */
+const looksLikeTest = /test|spec|check|verify|assert|e2e|expect|golden|fixture|snapshot/i;
+const deepest = 6;
+
+export async function findNamed(input: NamedInput): Promise<Named> {
+  const found = {
+    files: new Set<string>(),
+    globs: new Set<string>(),
+    others: new Set<string>(),
+    scripts: new Set<string>(),
+    text: input.command,
+  };
+  const followed = new Set<string>();
+
+  const followScripts = async (name: string, depth: number): Promise<void> => {
+    if (found.scripts.has(name) || depth > deepest) return;
+    found.scripts.add(name);
+    for (const path of input.packages) {
+      const content = parseObject((await input.text(path)) ?? "");
+      const scripts = content?.["scripts"];
+      if (typeof scripts !== "object" || scripts === null) continue;
+      for (const [key, line] of Object.entries(scripts)) {
+        if (typeof line !== "string" || ![name, `pre${name}`, `post${name}`].includes(key)) continue;
+        found.text += `\n${line}`;
+        await followLine(line, folderOf(path), depth + 1);
+      }
+    }
+  };
+
+  const followFile = async (path: string, folder: string, isScript: boolean, depth: number): Promise<void> => {
+    found.files.add(path);
+    if (!isScript || followed.has(path) || depth > deepest) return;
+    followed.add(path);
+    const text = await input.text(path);
+    if (text === null) return;
+    found.text += `\n${text}`;
+    await followLine(text, folder, depth + 1);
+  };
+
+  const followLine = async (line: string, start: string, depth: number): Promise<void> => {
+    let folder = start;
+    for (const all of simpleCommands(line)) {
+      const words = unwrap(all);
+      const [program = ""] = words;
+      if (program === "cd" && words[1] !== undefined) {
+        folder = resolvePath(folder, words[1]) ?? folder;
+        continue;
+      }
+      const flag = words.findIndex((word) => folderFlags.has(word));
+      const base = flag > 0 ? (resolvePath(folder, words[flag + 1] ?? "") ?? folder) : folder;
+      for (const name of scriptNames(words)) await followScripts(name, depth);
+      const isShell = shells.has(nameOf(program));
+      const script = scriptIndex(words);
+      for (const [index, word] of words.entries()) {
+        if (isShell && words[index - 1]?.match(/^-[a-z]*c$/)) {
+          await followLine(word, base, depth + 1);
+          continue;
+        }
+        for (const path of pathsOf(word, base, words[index - 1] === "-m")) {
+          if (input.has(path)) {
+            const isRun = index === 0 || index === script;
+            const directs = fileFlags.test(words[index - 1] ?? "") || fileFlags.test(word.split("=")[0] ?? "");
+            if (isRun || directs || looksLikeTest.test(nameOf(path)))
+              await followFile(path, base, isRun && (isShell || !interpreters.test(nameOf(program))), depth);
+          } else if (/[*?[{]/.test(path)) found.globs.add(path);
+          else if (word.includes("/") || index > 0) found.others.add(path);
+        }
+      }
+    }
+  };
+
+  await followLine(input.command, input.folder, 0);
+  return found;
+}
+
+/** Where the script stands that an interpreter or a shell is given; -1 where there is none. */
+function scriptIndex(words: Words): number {
+  const program = nameOf(words[0] ?? "");
+  if (!shells.has(program) && !interpreters.test(program) && program !== "source" && program !== ".") {
+    return program === "go" && words[1] === "run" ? 2 : -1;
+  }
+  return words.findIndex(
+    (word, index) =>
+      index > 0 && !word.startsWith("-") && !(index === 1 && subcommands.has(word)) && !fileFlags.test(words[index - 1] ?? ""),
+  );
+}
+
+function unwrap(words: Words): Words {
+  let at = 0;
+  while (at < words.length) {
+    const word = words[at] ?? "";
+    if (/^[A-Za-z_][A-Za-z0-9_]*=/.test(word)) at += 1;
+    else if (wrappers.has(word)) {
+      at += 1;
+      while (/^-|^\d+[smh]?$/.test(words[at] ?? "")) at += 1;
+    } else break;
+  }
+  return words.slice(at);
+}
+
+/** The package.json scripts that one command runs. */
+function scriptNames(words: Words): string[] {
+  const [program = "", ...rest] = words;
+  const name = nameOf(program);
+  if (name === "node") {
+    const at = rest.findIndex((word) => word === "--run" || word.startsWith("--run="));
+    const script = at < 0 ? undefined : rest[at]?.includes("=") ? rest[at]?.slice(6) : rest[at + 1];
+    return script === undefined ? [] : [script];
+  }
+  if (["npm-run-all", "run-s", "run-p", "npm-run-all2"].includes(name)) return rest.filter((word) => !word.startsWith("-"));
+  if (["concurrently", "conc"].includes(name)) {
+    return rest.flatMap((word) =>
+      /^(npm|pnpm|yarn|bun):/.test(word) ? [word.slice(word.indexOf(":") + 1)] : simpleCommands(word).flatMap(scriptNames),
+    );
+  }
+  if (!managers.has(name)) return [];
+  const plain = rest.filter((word, index) => !word.startsWith("-") && !takesValue(rest[index - 1]));
+  const [command = "", script] = plain;
+  if (command === "run" || command === "run-script" || command === "rum") return script === undefined ? [] : [script];
+  const short = shorthand[command];
+  if (short !== undefined) return [short];
+  return name === "npm" || command === "" || managing.has(command) ? [] : [command];
+}
+
+function takesValue(flag: string | undefined): boolean {
+  return flag !== undefined && (folderFlags.has(flag) || ["-w", "--workspace", "--filter", "-F"].includes(flag));
+}
+
+/** The paths that a word may mean: itself, the value of a flag, a Python module. */
+function pathsOf(word: string, folder: string, isModule: boolean): string[] {
+  const value = /^--?[\w-]+=(.+)$/.exec(word)?.[1] ?? word;
+  if (value.startsWith("-") || value === "" || value === "." || value.includes("$") || value.includes("://")) return [];
+  // `tests/test_a.py::test_one` names a test in a file.
+  const names = isModule
+    ? [`${value.replaceAll(".", "/")}.py`, `${value.replaceAll(".", "/")}/__main__.py`]
+    : [value.split("::")[0] ?? value];
+  return names.flatMap((name) => {
+    const path = name.startsWith("/") ? null : resolvePath(folder, name);
+    return path === null || path === "" ? [] : [path];
+  });
+}

@@ -1,0 +1,73 @@
+import type { Json } from "@holdfast/protocol";
+import { packageKeys } from "./toolchains.ts";
+
+/** The part of a file that directs a runner, and how to put an earlier version of it back into a later file. */
+export interface FilePart {
+  /** Text that is equal exactly where the part is. */
+  read(text: string): string;
+  /** `later` with the part as in `earlier` (null: there was no such file). Null where it can't be separated. */
+  restore(later: string, earlier: string | null): string | null;
+}
+
+/** Named scripts of a package.json (with their pre and post scripts), and the keys of runners. */
+export function packagePart(scripts: ReadonlySet<string>): FilePart {
+  const names = [...scripts].flatMap((name) => [`pre${name}`, name, `post${name}`]).sort();
+  const pick = (text: string): { scripts: Record<string, Json>; keys: Record<string, Json> } | null => {
+    const content = parseObject(text);
+    if (content === null) return null;
+    const own = isObject(content["scripts"]) ? content["scripts"] : {};
+    return { scripts: chosen(own, names), keys: chosen(content, packageKeys) };
+  };
+  return {
+    read: (text) => JSON.stringify(pick(text)) ?? text,
+    restore(later, earlier) {
+      const content = parseObject(later);
+      const old = earlier === null ? { scripts: {}, keys: {} } : pick(earlier);
+      if (content === null || old === null) return null;
+      const own = isObject(content["scripts"]) ? content["scripts"] : {};
+      const others = Object.fromEntries(Object.entries(own).filter(([name]) => !names.includes(name)));
+      const rest = Object.fromEntries(Object.entries(content).filter(([key]) => !packageKeys.includes(key)));
+      return JSON.stringify({ ...rest, ...old.keys, scripts: { ...others, ...old.scripts } }, null, 2);
+    },
+  };
+}
+
+/** Sections of a TOML or INI file whose heading matches, by their text. */
+export function sectionsPart(sections: RegExp): FilePart {
+  const split = (text: string): { chosen: string; others: string } => {
+    const blocks = text.split(/^(?=[ \t]*\[)/m);
+    const isChosen = (block: string): boolean => sections.test(/^[ \t]*\[/.test(block) ? (block.split("\n")[0] ?? "") : block);
+    const join = (wanted: boolean): string =>
+      blocks
+        .filter((block) => isChosen(block) === wanted)
+        .map((block) => (block === "" || block.endsWith("\n") ? block : `${block}\n`))
+        .join("");
+    return { chosen: join(true), others: join(false) };
+  };
+  return {
+    read: (text) => split(text).chosen.trim(),
+    restore: (later, earlier) => split(later).others + (earlier === null ? "" : split(earlier).chosen),
+  };
+}
+
+function chosen(from: Readonly<Record<string, Json>>, names: readonly string[]): Record<string, Json> {
+  const out: Record<string, Json> = {};
+  for (const name of names) {
+    const value = from[name];
+    if (value !== undefined) out[name] = value;
+  }
+  return out;
+}
+
+export function parseObject(text: string): Readonly<Record<string, Json>> | null {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,165 @@
+import type { CheckDefinition, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
+import type {
+  BlobStore,
+  CheckFiles,
+  Clock,
+  Confinement,
+  Observer,
+  Place,
+  Processes,
+  ScratchChange,
+  Snapshot,
+  VerifierContext,
+} from "@holdfast/runtime";
+import { definitionDigest } from "./command-check.ts";
+import { placeOf, type Workplace } from "./inputs.ts";
+import { runOnce } from "./run.ts";
+import { subjectOf } from "./subject.ts";
+
+export interface VerifierInput {
+  readonly observer: Observer & CheckFiles;
+  readonly processes: Processes;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  /** The workspace: checks run in `cwd`. */
+  readonly files: Workplace;
+  readonly confinement: (purpose: "check", binds?: Confinement["binds"]) => Confinement;
+  /** Added to the runtime's own list of variables. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** One check in one round. */
+export interface Round {
+  readonly check: CheckDefinition;
+  readonly context: VerifierContext;
+  readonly signal: AbortSignal;
+  /** Manifest whose scope and ignore rules hold. */
+  readonly scope: string | null;
+  /** What no check's subject covers. */
+  readonly outputs: readonly string[];
+  /** Digest of all that decides the result. */
+  readonly inputs: string;
+  /** Numbers the round's runs, so that their records never collide. */
+  readonly next: () => number;
+}
+
+/** One run, bound to the tree before and after it. */
+export interface BoundRun {
+  readonly run: CheckRun;
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+  readonly subjectBefore: string;
+  readonly subjectAfter: string;
+  /** It failed in an earlier round on exactly this tree, with exactly these inputs. */
+  readonly hasFailedHere: boolean;
+}
+
+export interface Rounds {
+  inWorkspace(round: Round): Promise<BoundRun>;
+  /** Over a copy of `manifest` with `changes`, shown at the workspace's own path where the sandbox can. */
+  inCopy(round: Round, manifest: string, changes: readonly ScratchChange[], without: readonly Place[]): Promise<CheckRun>;
+  /** The session's own commands stand still meanwhile, and go on whatever becomes of `work`. */
+  whilePaused<T>(context: VerifierContext, work: () => Promise<T>): Promise<T>;
+  evidence(round: Round, phase: Evidence["phase"], bound: BoundRun, rest: EvidenceRest): Evidence;
+}
+
+interface EvidenceRest {
+  readonly originalInputsRun: CheckRun | null;
+  readonly repeats: readonly CheckRun[];
+  readonly weaknesses: readonly Weakness[];
+}
+
+/** Failing runs remembered, to notice a check that fails and then passes on the same tree in a later round. */
+const mostRemembered = 500;
+
+export function createRounds(input: VerifierInput): Rounds {
+  const { observer, processes, files } = input;
+  const failures = new Set<string>();
+  // Bytecode in the workspace is neither read nor written: it could be of other sources than those that are checked.
+  const env = { PYTHONDONTWRITEBYTECODE: "1", PYTHONPYCACHEPREFIX: "/dev/null/none", ...input.env };
+
+  const run = ({ check, context, signal, next }: Round, cwd: string, confinement: Confinement): Promise<CheckRun> =>
+    runOnce(
+      { processes, blobs: input.blobs, clock: input.clock },
+      {
+        session: context.session,
+        id: `${context.runId}.${check.id}.${next()}`,
+        command: check.command,
+        cwd,
+        timeoutMs: check.timeoutMs,
+        confinement,
+        env,
+        onOutput: (text) => context.onOutput(check.id, text),
+      },
+      signal,
+    );
+
+  const remember = (key: string): void => {
+    failures.add(key);
+    for (const oldest of failures) {
+      if (failures.size <= mostRemembered) break;
+      failures.delete(oldest);
+    }
+  };
+
+  return {
+    async inWorkspace(round) {
+      const before = await observer.snapshot(round.scope);
+      const subjectBefore = await subjectOf(before, round.outputs, observer);
+      const result = await run(round, files.cwd, input.confinement("check"));
+      const after = await observer.snapshot(round.scope ?? before.manifest);
+      const subjectAfter = await subjectOf(after, round.outputs, observer);
+      const key = JSON.stringify([round.context.session, round.check.id, definitionDigest(round.check), subjectBefore, round.inputs]);
+      const hasFailedHere = failures.has(key);
+      if (!result.passed) remember(key);
+      return { run: result, before, after, subjectBefore, subjectAfter, hasFailedHere };
+    },
+
+    async inCopy(round, manifest, changes, without) {
+      const isConfined = input.confinement("check").mode !== "off";
+      const copy = await observer.scratch(manifest, changes, { linksDependencies: !isConfined, without });
+      try {
+        if (isConfined) return await run(round, files.cwd, input.confinement("check", copy.binds));
+        const place = placeOf(files, files.cwd);
+        const top = place === null ? undefined : copy.roots[place.root];
+        const cwd = top === undefined || place === null ? files.cwd : `${top}/${place.path}`.replace(/\/$/, "");
+        return await run(round, cwd, input.confinement("check"));
+      } finally {
+        await copy.remove();
+      }
+    },
+
+    async whilePaused(context, work) {
+      // A command that has ended meanwhile has nothing to pause.
+      const pause = (paused: boolean): Promise<unknown> =>
+        Promise.allSettled(context.runningTasks.map((ref) => processes.pause(ref, paused)));
+      await pause(true);
+      try {
+        return await work();
+      } finally {
+        await pause(false);
+      }
+    },
+
+    evidence: ({ check, context, inputs }, phase, bound, { originalInputsRun, repeats, weaknesses }) => ({
+      checkId: check.id,
+      phase,
+      subjectBefore: bound.subjectBefore,
+      subjectAfter: bound.subjectAfter,
+      inputs,
+      definition: definitionDigest(check),
+      run: bound.run,
+      originalInputsRun,
+      repeats: repeats.length > 1 ? [...repeats] : [],
+      weaknesses: [...weaknesses],
+      sandboxed: context.isSandboxed && input.confinement("check").mode !== "off",
+      gitTree: bound.subjectBefore === bound.subjectAfter ? bound.after.gitTree : null,
+      at: input.clock.now(),
+    }),
+  };
+}
+
+export function counter(): () => number {
+  let count = 0;
+  return () => (count += 1);
+}

@@ -1,0 +1,20 @@
+import type { Verifier } from "@holdfast/runtime";
+import { takeBaseline } from "./baseline.ts";
+import { checkFinal } from "./final.ts";
+import { judge, staleChecks } from "./judge.ts";
+import { createRounds, type VerifierInput } from "./rounds.ts";
+
+/**
+ * Runs `command` checks as docs/checks.md says. A check whose run changed the tree is run once more by `check` itself;
+ * `stale` names the other checks of the round that must then run again.
+ */
+export function createVerifier(input: VerifierInput): Verifier {
+  const rounds = createRounds(input);
+  return {
+    baseline: (checks, runs, context, signal) => takeBaseline(input, rounds, checks, runs, context, signal),
+    check: (check, baseline, context, signal) =>
+      rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal)),
+    stale: staleChecks,
+    judge,
+  };
+}

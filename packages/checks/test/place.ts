@@ -1,0 +1,203 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { CheckDefinition, Evidence } from "@holdfast/protocol";
+import type {
+  Baseline,
+  BlobStore,
+  CheckFiles,
+  CommandEnd,
+  Confinement,
+  Observer,
+  Processes,
+  Verdict,
+  Verifier,
+  VerifierContext,
+} from "@holdfast/runtime";
+import { createObserver } from "@holdfast/node/observer/index";
+import { createVerifier } from "../src/index.ts";
+
+/** A workspace with real files, real git and real processes, and a verifier over it. */
+export interface Place {
+  readonly dir: string;
+  readonly top: string;
+  readonly observer: Observer & CheckFiles;
+  readonly verifier: Verifier;
+  readonly processes: TestProcesses;
+  /** Whatever the checks printed. */
+  readonly printed: string[];
+  accept: string[];
+  write(path: string, content: string): void;
+  remove(path: string): void;
+  git(...args: string[]): void;
+  commit(): void;
+  baseline(...checks: CheckDefinition[]): Promise<Baseline>;
+  /** Runs the checks as one round and judges it. */
+  round(baseline: Baseline, ...checks: CheckDefinition[]): Promise<{ readonly evidence: Evidence[]; readonly verdict: Verdict }>;
+  context(): VerifierContext;
+  end(): void;
+}
+
+export function makePlace(): Place {
+  const top = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-checks-")));
+  const dir = join(top, "work");
+  const home = join(top, "home");
+  mkdirSync(dir);
+  mkdirSync(home);
+  const git = (...args: string[]): void => {
+    const who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"];
+    execFileSync("git", [...who, ...args], { cwd: dir, env: { PATH: process.env["PATH"] ?? "", HOME: home }, stdio: "ignore" });
+  };
+  git("init", "-q");
+  const blobs = memoryBlobs();
+  const files = { cwd: dir, roots: [{ id: "main", path: dir }] };
+  const observer = createObserver({ files, blobs, cacheDir: join(top, "cache"), home });
+  const processes = testProcesses(home);
+  const confinement = (purpose: "check", binds?: Confinement["binds"]): Confinement => ({
+    mode: "off",
+    network: "none",
+    scope: {},
+    roots: [dir],
+    purpose,
+    ...(binds === undefined ? {} : { binds }),
+  });
+  const clock = { now: () => Date.now(), sleep: (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal }).catch(() => {}) };
+  const verifier = createVerifier({ observer, processes, blobs, clock, files, confinement });
+  const printed: string[] = [];
+  let runs = 0;
+  const place: Place = {
+    dir,
+    top,
+    observer,
+    verifier,
+    processes,
+    printed,
+    accept: [],
+    write(path, content) {
+      mkdirSync(dirname(join(dir, path)), { recursive: true });
+      writeFileSync(join(dir, path), content);
+    },
+    remove: (path) => rmSync(join(dir, path), { recursive: true }),
+    git,
+    commit() {
+      git("add", "-A");
+      git("commit", "-q", "-m", "work");
+    },
+    context: () => ({
+      session: "s1",
+      runId: `turn.${(runs += 1)}`,
+      isSandboxed: false,
+      acceptCheckChanges: place.accept,
+      runningTasks: [],
+      onOutput: (_, text) => printed.push(text),
+    }),
+    baseline: (...checks) => verifier.baseline(checks, true, place.context(), new AbortController().signal),
+    async round(baseline, ...checks) {
+      const context = place.context();
+      const evidence: Evidence[] = [];
+      for (const check of checks) evidence.push(await verifier.check(check, baseline, context, new AbortController().signal));
+      const after = await observer.snapshot(baseline.manifest);
+      const changes = await observer.changes(baseline.manifest ?? "", after.manifest);
+      return { evidence, verdict: verifier.judge({ checks, baseline, evidence, changes, changesKnown: true, message: "done" }) };
+    },
+    end() {
+      processes.end();
+      rmSync(top, { recursive: true, force: true });
+    },
+  };
+  return place;
+}
+
+export interface TestProcesses extends Processes {
+  readonly pauses: string[];
+  readonly started: string[];
+  end(): void;
+}
+
+/** Just enough of the port: bash in its own group, output in memory, no sandbox. */
+function testProcesses(home: string): TestProcesses {
+  const children = new Map<string, { readonly child: ChildProcess; readonly chunks: Buffer[] }>();
+  const pauses: string[] = [];
+  const started: string[] = [];
+  const kill = (child: ChildProcess): void => {
+    try {
+      process.kill(-(child.pid ?? 0), "SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+  };
+  const never = (): never => {
+    throw new Error("not used by checks");
+  };
+  return {
+    pauses,
+    started,
+    owner: { pid: process.pid, startTime: "", bootId: "", label: "test" },
+    isAlive: () => true,
+    sandboxProblem: async () => null,
+    async start(spec) {
+      const ref = `${spec.session}/${spec.id}/${spec.attempt}`;
+      if (children.has(ref)) throw new Error(`the run ${ref} was started before`);
+      started.push(spec.command);
+      const tmp = mkdtempSync(join(dirname(home), "tmp-"));
+      const env = {
+        PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,
+        HOME: home,
+        TMPDIR: tmp,
+        LANG: "C.UTF-8",
+        ...spec.env,
+      };
+      const child = spawn("bash", ["-c", spec.command], { cwd: spec.cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+      const chunks: Buffer[] = [];
+      children.set(ref, { child, chunks });
+      child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+      child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk));
+      const startedAt = Date.now();
+      let isLate = false;
+      const timer = setTimeout(() => ((isLate = true), kill(child)), spec.timeoutMs);
+      const ended = new Promise<{ end: CommandEnd; durationMs: number }>((resolve) => {
+        child.on("close", (code, signal) => {
+          clearTimeout(timer);
+          const durationMs = Date.now() - startedAt;
+          if (isLate) resolve({ end: { type: "timed_out", afterMs: spec.timeoutMs }, durationMs });
+          else
+            resolve({ end: code === null ? { type: "signalled", signal: signal ?? "" } : { type: "exited", exitCode: code }, durationMs });
+        });
+      });
+      return { ref, ended, stop: async () => (kill(child), void (await ended)) };
+    },
+    async read(ref, offset, length) {
+      const bytes = Buffer.concat(children.get(ref)?.chunks ?? []);
+      return { bytes: bytes.subarray(offset, offset + length), size: bytes.length };
+    },
+    async pause(ref, paused) {
+      pauses.push(`${paused ? "pause" : "continue"} ${ref}`);
+      if (ref === "gone") throw new Error("it has ended");
+    },
+    record: never,
+    revoke: never,
+    attach: never,
+    endSession: never,
+    end: () => {
+      for (const { child } of children.values()) if (child.exitCode === null) kill(child);
+    },
+  };
+}
+
+function memoryBlobs(): BlobStore {
+  const all = new Map<string, Uint8Array>();
+  return {
+    async put(bytes) {
+      const id = createHash("sha256").update(bytes).digest("hex");
+      all.set(id, Uint8Array.from(bytes));
+      return id;
+    },
+    get: async (id) => all.get(id) ?? null,
+    has: async (id) => all.has(id),
+    delete: async (id) => void all.delete(id),
+    collect: async () => 0,
+  };
+}
