@@ -18,7 +18,7 @@ type Runtime = Pick<
 
 export interface HostOptions {
   readonly home: string;
-  /** Everything in memory and in a folder that goes with the process. */
+  /** The log and the blobs in memory; what commands leave behind is forgotten with the session. */
   readonly isEphemeral: boolean;
   readonly config: Config;
   /** Told when something waits for another process, so that a person knows why nothing moves. */

@@ -8,7 +8,7 @@ import { createStyle } from "../src/render/style.ts";
 import { wholeTurn } from "./recorded.ts";
 
 const style = createStyle(false);
-const progressOf = (width: number) => createProgress({ style, width: () => width, outputLines: 6, showsAnswer: true });
+const progressOf = (width: number) => createProgress({ style, width: () => width, outputLines: 6, showsAnswer: true, checks: [] });
 
 test("a whole turn is told step by step", () => {
   expect(wholeTurn.flatMap(progressOf(80)).join("\n")).toMatchInlineSnapshot(`
@@ -47,7 +47,7 @@ test("a whole turn is told step by step", () => {
     steered  also the empty password
     says     Fixed. ⏎ All tests pass.
 
-    checks   round 1
+    checks   round 2
     check    npm test: pass · 42 passed · exit 0 · 2.3 s · on aaaabbbbcccc"
   `);
 });
@@ -64,7 +64,7 @@ test("no line is wider than the terminal and none holds a control code", () => {
 
 test("colours are there where they are asked for, and only as pairs", () => {
   const text = wholeTurn
-    .flatMap(createProgress({ style: createStyle(true), width: () => 80, outputLines: 6, showsAnswer: true }))
+    .flatMap(createProgress({ style: createStyle(true), width: () => 80, outputLines: 6, showsAnswer: true, checks: [] }))
     .join("\n");
   // eslint-disable-next-line no-control-regex -- colour codes are what is counted
   const codes = text.match(/\u001b\[\d+m/g) ?? [];

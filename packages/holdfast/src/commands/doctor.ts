@@ -155,7 +155,13 @@ function checkModel(io: Io, config: Config | null): Finding {
     const canWork = Boolean(io.env["OPENAI_API_KEY"] ?? io.env["OPENAI_BASE_URL"]) || Object.keys(config.providers).length > 0;
     return canWork && config.model === undefined
       ? { about: "model", state: "note", text: "none by default: name one with --model, or model = in config.toml" }
-      : problem("model", error);
+      : config.model === undefined
+        ? {
+            about: "model",
+            state: "problem",
+            text: "no key and no server: export OPENAI_API_KEY or OPENAI_BASE_URL, or add a provider to config.toml (holdfast demo needs none)",
+          }
+        : problem("model", error);
   }
 }
 

@@ -158,7 +158,8 @@ interface Shown {
 }
 
 function showJson(io: Io, ready: ReadySession): Shown {
-  const events = createJsonEvents();
+  const events = createJsonEvents(ready.checks);
+  events.remember(ready.earlier);
   io.stdout.write(jsonLine(events.thread(ready.session)));
   return {
     onEvent: (event) => {
@@ -176,7 +177,9 @@ function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Shown {
   const print = (lines: readonly string[]) => {
     if (lines.length > 0) io.stderr.write(`${lines.join("\n")}\n`);
   };
-  const progress = createProgress({ style, width, outputLines: 6, showsAnswer: true });
+  const progress = createProgress({ style, width, outputLines: 6, showsAnswer: true, checks: ready.checks });
+  // What was proposed before is named where it goes on; it was shown then.
+  for (const event of ready.earlier) progress(event);
   if (!isQuiet) {
     print([
       style.dim(fit(`holdfast ${version} · ${sanitizeLine(ready.model)} · session ${ready.session}`, width())),

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BlobStore, Log, Ports } from "@holdfast/runtime";
@@ -33,32 +32,34 @@ async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Lo
 export async function openHost(options: HostOptions, workspace: HostWorkspace): Promise<OpenHost> {
   const { home, isEphemeral, config, env } = options;
   const user = env["HOME"] || homedir();
-  const [runtime, node, tools, policy, checks, harness, { log, blobs }, signer, state] = await Promise.all([
-    import("@holdfast/runtime"),
-    import("@holdfast/node"),
-    import("@holdfast/tools"),
-    import("@holdfast/policy"),
-    import("@holdfast/checks"),
-    import("@holdfast/harness"),
-    openStores(options),
-    isEphemeral ? createPassingSigner() : openSigner(join(home, "keys", "signing.pem")),
-    // Records and spools of commands go with an ephemeral session; the edit locks stay shared with every other.
-    isEphemeral ? mkdtemp(join(tmpdir(), "holdfast-")) : home,
-  ]);
+  const [runtime, { createFiles }, { createProcesses }, { createObserver }, tools, policy, checks, harness, { log, blobs }, signer] =
+    await Promise.all([
+      import("@holdfast/runtime"),
+      import("@holdfast/node/files/index"),
+      import("@holdfast/node/processes/index"),
+      import("@holdfast/node/observer/index"),
+      import("@holdfast/tools"),
+      import("@holdfast/policy"),
+      import("@holdfast/checks"),
+      import("@holdfast/harness"),
+      openStores(options),
+      isEphemeral ? createPassingSigner() : openSigner(join(home, "keys", "signing.pem")),
+    ]);
   const secrets = createSecrets(config, env);
   const { cwd, roots, reach = { sandbox: "workspace-write", network: "none" } } = workspace;
-  const files = node.createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait });
+  const files = createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait });
   const rootPaths = roots.map((root) => root.path);
   const bundledScripts = join(import.meta.dirname, "sh");
-  const processes = node.createProcesses({
-    home: state,
+  const processes = createProcesses({
+    // Also of an ephemeral session, whose records go when it is forgotten: this is the folder that commands never see.
+    home,
     workspaceRoots: rootPaths,
     userHome: user,
     environment: env,
     label: `holdfast in ${cwd}`,
     ...(existsSync(bundledScripts) ? { scripts: bundledScripts } : {}),
   });
-  const observer = node.createObserver({ files, blobs, cacheDir: join(state, "cache"), home: user });
+  const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
   const ports: Ports = {
     log,
@@ -97,7 +98,6 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     close: async () => {
       files.close();
       await log.close();
-      if (isEphemeral) await rm(state, { recursive: true, force: true });
     },
   };
 }

@@ -111,7 +111,8 @@ async function runTurn(
   const { host, session } = ready;
   const width = () => Math.max(40, io.stdout.columns);
   const style = createStyle(screen.isInteractive && usesColour(io.stdout, io.env));
-  const progress = createProgress({ style, width, outputLines: 4, showsAnswer: false });
+  const progress = createProgress({ style, width, outputLines: 4, showsAnswer: false, checks: ready.checks });
+  for (const event of ready.earlier) progress(event);
   const answer = createAnswerStream(width);
   const ended = new AbortController();
   const state = { asked: [] as Approval[], isLeaving: false, unread: 0 };

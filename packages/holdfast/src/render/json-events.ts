@@ -1,4 +1,4 @@
-import type { CallOutcome, CallPlan, Evidence, EventPayload, Report, Usage } from "@holdfast/protocol";
+import type { CallOutcome, CallPlan, CheckDefinition, Evidence, EventPayload, Report, Usage } from "@holdfast/protocol";
 import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
 import { textOf } from "./describe.ts";
 
@@ -17,8 +17,10 @@ interface OpenCall {
  * Events as lines in the shape that tools for coding agents read: threads, turns and items that start and complete, each
  * with an id of its own. What that shape lacks is added as fields and types of ours; none of its own words is bent.
  */
-export function createJsonEvents(): {
+export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "name">[] = []): {
   thread(session: string): JsonEvent;
+  /** What an earlier process did of the turn that goes on: later lines refer to it, its usage is the turn's. */
+  remember(events: readonly RecordedEvent[]): void;
   take(event: RecordedEvent): JsonEvent[];
   /** `turn.completed` only where the exit status is 0, so that nobody takes an unproven turn for a finished one. */
   end(end: DriveEnd): JsonEvent[];
@@ -27,7 +29,7 @@ export function createJsonEvents(): {
   let isTurnOpen = false;
   let used: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
   const calls = new Map<string, OpenCall>();
-  const checkNames = new Map<string, string>();
+  const checkNames = new Map(checks.map((check) => [check.id, check.name]));
   const nextId = () => `item_${items++}`;
 
   const started = (): JsonEvent[] => {
@@ -67,7 +69,7 @@ export function createJsonEvents(): {
         evidence.run.counts === null
           ? null
           : { passed: evidence.run.counts.passed, failed: evidence.run.counts.failed, skipped: evidence.run.counts.skipped },
-      duration_ms: evidence.run.durationMs,
+      duration_ms: Math.round(evidence.run.durationMs),
       weaknesses: evidence.weaknesses,
       subject: evidence.subjectAfter,
       sandboxed: evidence.sandboxed,
@@ -75,86 +77,92 @@ export function createJsonEvents(): {
     },
   });
 
+  const take = (event: RecordedEvent): JsonEvent[] => {
+    switch (event.type) {
+      case "checks.accepted":
+        for (const check of event.payload.checks) checkNames.set(check.id, check.name);
+        return [];
+      case "turn.started":
+        return started();
+      case "input.taken":
+        return within({ type: "input.taken", text: textOf(event.payload.message) });
+      case "sampling.failed": {
+        book(event.payload.usage);
+        const { error, retryAt, attempt } = event.payload;
+        return completed({
+          id: nextId(),
+          type: "error",
+          message: error.message,
+          code: `model_${error.class}`,
+          attempt,
+          retry_in_ms: retryAt === null ? null : Math.max(0, retryAt - event.at),
+        });
+      }
+      case "sampling.abandoned":
+        book(event.payload.usage);
+        return [];
+      case "sampling.settled": {
+        book(event.payload.usage);
+        const lines = started();
+        for (const item of event.payload.items) {
+          if (item.kind === "tool_call") {
+            calls.set(item.callId, { itemId: nextId(), tool: item.name, input: item.input, decided: null });
+          } else if (item.text.trim() !== "") {
+            const type = item.kind === "reasoning" ? "reasoning" : "agent_message";
+            lines.push({ type: "item.completed", item: { id: nextId(), type, text: item.text } });
+          }
+        }
+        return lines;
+      }
+      case "call.decided": {
+        const call = callOf(event.payload.callId);
+        call.decided = event.payload;
+        return isEdit(event.payload.plan) ? started() : within({ type: "item.started", item: openItem(call) });
+      }
+      case "approval.requested": {
+        const { approval } = event.payload;
+        return within({
+          type: "item.updated",
+          item: {
+            ...openItem(callOf(approval.callId)),
+            approval: {
+              id: approval.id,
+              reason: approval.reason,
+              shown: approval.shown,
+              scope: approval.scope,
+              deadline: approval.deadline,
+            },
+          },
+        });
+      }
+      case "call.settled": {
+        const call = callOf(event.payload.callId);
+        calls.delete(event.payload.callId);
+        return completed(closedItem(call, event.payload));
+      }
+      case "baseline.recorded":
+        return within(...event.payload.evidence.map(checked));
+      case "check.completed":
+        return within(checked(event.payload.evidence));
+      case "limit.reached":
+        return completed({
+          id: nextId(),
+          type: "error",
+          message: `limit reached: ${event.payload.limit} ${event.payload.value} of ${event.payload.max}`,
+          code: "limit_reached",
+        });
+      default:
+        return [];
+    }
+  };
+
   return {
     thread: (session) => ({ type: "thread.started", thread_id: session }),
-    take: (event) => {
-      switch (event.type) {
-        case "checks.accepted":
-          for (const check of event.payload.checks) checkNames.set(check.id, check.name);
-          return [];
-        case "turn.started":
-          return started();
-        case "input.taken":
-          return within({ type: "input.taken", text: textOf(event.payload.message) });
-        case "sampling.failed": {
-          book(event.payload.usage);
-          const { error, retryAt, attempt } = event.payload;
-          return completed({
-            id: nextId(),
-            type: "error",
-            message: error.message,
-            code: `model_${error.class}`,
-            attempt,
-            retry_in_ms: retryAt === null ? null : Math.max(0, retryAt - event.at),
-          });
-        }
-        case "sampling.abandoned":
-          book(event.payload.usage);
-          return [];
-        case "sampling.settled": {
-          book(event.payload.usage);
-          const lines = started();
-          for (const item of event.payload.items) {
-            if (item.kind === "tool_call") {
-              calls.set(item.callId, { itemId: nextId(), tool: item.name, input: item.input, decided: null });
-            } else if (item.text.trim() !== "") {
-              const type = item.kind === "reasoning" ? "reasoning" : "agent_message";
-              lines.push({ type: "item.completed", item: { id: nextId(), type, text: item.text } });
-            }
-          }
-          return lines;
-        }
-        case "call.decided": {
-          const call = callOf(event.payload.callId);
-          call.decided = event.payload;
-          return isEdit(event.payload.plan) ? started() : within({ type: "item.started", item: openItem(call) });
-        }
-        case "approval.requested": {
-          const { approval } = event.payload;
-          return within({
-            type: "item.updated",
-            item: {
-              ...openItem(callOf(approval.callId)),
-              approval: {
-                id: approval.id,
-                reason: approval.reason,
-                shown: approval.shown,
-                scope: approval.scope,
-                deadline: approval.deadline,
-              },
-            },
-          });
-        }
-        case "call.settled": {
-          const call = callOf(event.payload.callId);
-          calls.delete(event.payload.callId);
-          return completed(closedItem(call, event.payload));
-        }
-        case "baseline.recorded":
-          return within(...event.payload.evidence.map(checked));
-        case "check.completed":
-          return within(checked(event.payload.evidence));
-        case "limit.reached":
-          return completed({
-            id: nextId(),
-            type: "error",
-            message: `limit reached: ${event.payload.limit} ${event.payload.value} of ${event.payload.max}`,
-            code: "limit_reached",
-          });
-        default:
-          return [];
-      }
+    remember: (events) => {
+      for (const event of events) take(event);
+      isTurnOpen = false;
     },
+    take,
     end: (end) => {
       if (end.standing === "idle") return [];
       const usage = {
@@ -239,7 +247,7 @@ function closedItem(call: OpenCall, settled: EventPayload<"call.settled">): Reco
     ...oursOf(call),
     ...(isDone || outcome.status === "failed" ? {} : { call_status: outcome.status }),
     ...(outcome.status === "in_doubt" ? { certainty: "in_doubt" } : {}),
-    ...(outcome.durationMs === undefined ? {} : { duration_ms: outcome.durationMs }),
+    ...(outcome.durationMs === undefined ? {} : { duration_ms: Math.round(outcome.durationMs) }),
     ...(judgement === null ? {} : { expectation: judgement }),
   };
   if (plan?.command !== undefined) {

@@ -1,4 +1,4 @@
-import type { EventPayload } from "@holdfast/protocol";
+import type { CheckDefinition, EventPayload } from "@holdfast/protocol";
 import type { RecordedEvent } from "@holdfast/runtime";
 import { describeEnd, describeEvidence, describeRule, describeScope, shortDigest, textOf } from "./describe.ts";
 import { cells, fit, fold, pad, wrap } from "./layout.ts";
@@ -13,6 +13,8 @@ export interface ProgressOptions {
   readonly outputLines: number;
   /** Line mode streams the answer itself. */
   readonly showsAnswer: boolean;
+  /** The session's checks so far, by the name a person knows. */
+  readonly checks: readonly Pick<CheckDefinition, "id" | "name">[];
 }
 
 /** Columns of the label before each line. */
@@ -27,7 +29,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
   const tools = new Map<string, string>();
   /** The call whose lines are the last ones shown; another's say which call they belong to. */
   let shownLast = "";
-  const checkNames = new Map<string, string>();
+  const checkNames = new Map(options.checks.map((check) => [check.id, check.name]));
 
   const row = (label: string, text: string, paint: (text: string) => string = (same) => same): string[] => {
     const lines = wrap(sanitizeLine(text), options.width() - labelWidth);
@@ -167,7 +169,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
           row("baseline", `${nameOf(evidence.checkId)}: ${describeEvidence(evidence).join("; ")}`, style.strong),
         );
       case "checks.started":
-        return ["", ...row("checks", `round ${event.payload.round}`, style.strong)];
+        return ["", ...row("checks", `round ${event.payload.round + 1}`, style.strong)];
       case "check.completed": {
         const { evidence } = event.payload;
         const isWeak = evidence.weaknesses.length > 0;

@@ -1,4 +1,5 @@
-import type { ApprovalMode, Part } from "@holdfast/protocol";
+import type { ApprovalMode, CheckDefinition, Part } from "@holdfast/protocol";
+import type { RecordedEvent } from "@holdfast/runtime";
 import type { Io } from "../cli/io.ts";
 import type { Config } from "../config/config.ts";
 import { readConfig } from "../config/config.ts";
@@ -29,6 +30,9 @@ export interface ReadySession {
   readonly session: string;
   readonly workspace: Workspace;
   readonly model: string;
+  readonly checks: readonly CheckDefinition[];
+  /** Events of a turn that an earlier process began and that goes on. */
+  readonly earlier: readonly RecordedEvent[];
 }
 
 /** Throws before anything is stored where the model can't be used. */
@@ -61,6 +65,7 @@ export async function startSession(
     defaultApprovals: about.defaultApprovals,
     presets: await limitPresets(),
   });
+  const checks = checksFromCommands(wishes.checks);
   const host = await hosts.openHost(setup, { cwd: workspace.cwd, roots, reach: settings });
   try {
     const session = await host.runtime.createSession(host.ports, {
@@ -68,9 +73,9 @@ export async function startSession(
       cwd: workspace.cwd,
       settings,
       title: about.title,
-      checks: checksFromCommands(wishes.checks),
+      checks,
     });
-    return { host, session, workspace, model };
+    return { host, session, workspace, model, checks, earlier: [] };
   } catch (error) {
     await host.close();
     throw error;
@@ -108,7 +113,16 @@ export async function resumeSession(
     if (Object.keys(patch).length > 0) await host.runtime.changeSettings(host.ports, session, patch);
     const checks = checksFromCommands(wishes.checks);
     if (checks.length > 0) await host.runtime.acceptChecks(host.ports, session, checks);
-    return { host, session, workspace: { cwd: real, root: view.roots[0]?.path ?? real }, model, view };
+    return {
+      host,
+      session,
+      workspace: { cwd: real, root: view.roots[0]?.path ?? real },
+      model,
+      checks: [...view.checks, ...checks],
+      earlier:
+        view.turns.at(-1)?.outcome === null ? view.events.slice(view.events.findLastIndex((event) => event.type === "turn.started")) : [],
+      view,
+    };
   } catch (error) {
     await host.close();
     throw error;
