@@ -170,6 +170,11 @@ describe("each kind of fault that let a command past a policy", () => {
     ]);
   });
 
+  test("words that the parser and bash split differently", async () => {
+    await reviewed(["r<()m -rf src", "echo x > a<(true)b", "for x in a<()b; do ls; done"]);
+    await notProven(["\\[[ a ]]", "command [[ a ]]", ">/dev/null [[ a ]]"]);
+  });
+
   test("deletion in two steps", async () => {
     await reviewed([
       "mv src /tmp/x && rm -rf /tmp/x",

@@ -127,7 +127,7 @@ const find: Judge = (call, findings) => {
   const starts: ShellWord[] = [];
   for (const word of call.args) {
     if (/^[-(!]/.test(word.literal ?? "") && !/^-[HLP]$|^-[OD]/.test(word.literal ?? "")) break;
-    if (!/^-/.test(word.literal ?? "")) starts.push(word);
+    if (word.literal?.startsWith("-") !== true) starts.push(word);
   }
   const deletes = call.texts.includes("-delete");
   if (deletes) {

@@ -77,9 +77,11 @@ function judgeGlobals(call: JudgedCall, git: GitCall, findings: Findings): void 
   const runs = git.args.some((word) =>
     /^(?:--ext-diff|--textconv|--upload-pack|--receive-pack|--open-files-in-pager|-O\S*)/.test(word.literal ?? ""),
   );
-  const isText = git.args.some((word, i) => /^--open-files-in-pager/.test(word.literal ?? "") && git.args[i - 1]?.literal === "-e");
+  const isText = git.args.some(
+    (word, i) => word.literal?.startsWith("--open-files-in-pager") === true && git.args[i - 1]?.literal === "-e",
+  );
   const takesPrograms = ["grep", "diff", "log", "show", "fetch", "clone", "pull", "ls-remote", "push"].includes(git.subcommand ?? "");
-  if (runs && !isText && takesPrograms && (git.subcommand === "grep" || !git.args.every((word) => !/^--/.test(word.literal ?? "")))) {
+  if (runs && !isText && takesPrograms && (git.subcommand === "grep" || git.args.some((word) => word.literal?.startsWith("--") === true))) {
     addFact(findings, "changed_environment", `${call.text} runs another program`);
   }
   if (git.args.some((word) => /^ext::|^fd::/.test(word.literal ?? "")))
@@ -197,7 +199,7 @@ function judgeRemote(call: JudgedCall, subcommand: string, args: readonly ShellW
       talk();
       return;
     case "archive":
-      if (args.some((word) => /^--remote/.test(word.literal ?? ""))) talk();
+      if (args.some((word) => word.literal?.startsWith("--remote") === true)) talk();
       return;
     case "remote":
       if (/^(?:show|update|prune)$/.test(words[0] ?? "") || has(args, "-f")) talk();

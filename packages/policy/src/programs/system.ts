@@ -26,7 +26,7 @@ function except(kind: FactKind, names: string, asks: RegExp): (readonly [string,
 const kill: Judge = (call, findings) => {
   // `-0` only asks whether a process is there, `-l` lists signals; `$!` is the line's own child.
   const isQuestion = /^-(?:0|l|L)$/.test(call.texts[0] ?? "");
-  const targets = call.args.filter((word) => !/^-/.test(word.literal ?? ""));
+  const targets = call.args.filter((word) => word.literal?.startsWith("-") !== true);
   const own = targets.length > 0 && targets.every((word) => /^["']?\$\{?!\}?["']?$/.test(word.text));
   if (!isQuestion && !own) addFact(findings, "processes", call.text, outside);
 };
@@ -44,7 +44,7 @@ const docker: Judge = (call, findings) => {
   if (call.args.length === 0 || dockerReads.test(words[0] ?? call.texts[0] ?? "")) return;
   const group = /^(?:compose|container|image|network|volume|context|system|buildx|builder|stack|service|node)$/.test(words[0] ?? "");
   if (
-    (group || /-compose$/.test(call.program)) &&
+    (group || call.program.endsWith("-compose")) &&
     /^(?:ps|ls|list|logs|config|inspect|df|top|images|port|version)$/.test(words[group ? 1 : 0] ?? "")
   )
     return;

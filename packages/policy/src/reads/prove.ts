@@ -24,6 +24,8 @@ export function provenReads(command: SimpleCommand): ShellWord[] | null {
   const program = command.words[0]!.literal!;
   if (program.includes("/") && !trustedFolder.test(program)) return null;
   if (command.isWrapper) return inputs;
+  // Quoted, or behind a wrapper, they are no keywords but names of programs.
+  if ((program === "[[" || program === "((") && !command.isKeyword) return null;
   const name = programOf(command.words)!;
   const read = readsOf(name, command.words.slice(1), command);
   return read === null ? null : [...inputs, ...read];

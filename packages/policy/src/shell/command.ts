@@ -40,6 +40,8 @@ export interface SimpleCommand {
   readonly via: readonly string[];
   /** True where all it does is to run other commands of the list (`env A=1 ls`, `bash -c ls`). */
   readonly isWrapper: boolean;
+  /** True for `[[ … ]]` and `(( … ))`, which run no program. */
+  readonly isKeyword: boolean;
   readonly places: Places;
   /** Literal text that it reads from a here-document or here-string; null where there is none or it isn't literal. */
   readonly hereText: string | null;

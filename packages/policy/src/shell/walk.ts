@@ -111,6 +111,7 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
     case "For":
     case "Select": {
       const inside = movesAway(node) ? null : places;
+      refuseGlued(node.wordlist ?? [], context);
       node.wordlist?.forEach((word) => lookInside(word, inside, context));
       record([], [{ name: node.name.value, value: null }], [], inside, context, noInput);
       walk(node.body, inside, context);
@@ -119,7 +120,7 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
     case "ArithmeticFor": {
       const inside = movesAway(node) ? null : places;
       for (const part of [node.initialize, node.test, node.update]) if (part !== undefined) lookInside(part, inside, context);
-      record([literalWord("((")], [], [], inside, context, noInput);
+      record([literalWord("((")], [], [], inside, context, keywordInput);
       walk(node.body, inside, context);
       return still(inside);
     }
@@ -140,12 +141,12 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
     case "TestCommand": {
       const words = [literalWord("[[")];
       collectWords(node, words, places, context);
-      record(words, [], [], places, context, noInput);
+      record(words, [], [], places, context, keywordInput);
       return still(places);
     }
     case "ArithmeticCommand":
       if (node.expression !== undefined) lookInside(node.expression, places, context);
-      record([literalWord("((")], [], [], places, context, noInput);
+      record([literalWord("((")], [], [], places, context, keywordInput);
       return still(places);
   }
 }
@@ -231,6 +232,9 @@ function lookInside(node: SyntaxNode, places: Places, context: WalkContext): voi
           record([], [{ name: child.parameter, value }], [], places, context, noInput);
         }
         break;
+      case "ArrayValue":
+        refuseGlued(child.elements, context);
+        break;
       default:
     }
     lookInside(child, places, context);
@@ -247,6 +251,8 @@ function collectWords(node: SyntaxNode, words: ShellWord[], places: Places, cont
   });
 }
 
+/** Stands for "no input" where a keyword, not a program, is recorded. */
+const keywordInput: Input = { hereText: null, hasUnknownHere: false, isPiped: false, fromFile: false };
 const noInput: Input = { hereText: null, hasUnknownHere: false, isPiped: false, fromFile: false };
 
 function hereOf(redirects: readonly Redirection[], context: WalkContext): Input {
@@ -278,12 +284,26 @@ function readRedirects(redirects: readonly Redirection[], places: Places, contex
   });
 }
 
+/**
+ * bash reads `r<()m` as one word, the parser as three. Two words without a blank between them mean that it has split what
+ * bash does not, so the line isn't understood.
+ */
+function refuseGlued(nodes: readonly SyntaxNode[], context: WalkContext): void {
+  nodes.forEach((node, i) => {
+    const before = nodes[i - 1];
+    if (before !== undefined && before.end === node.pos && (node.type === "Word" || node.type === "Assignment")) {
+      problem(context, "syntax", "a word that is read as several");
+    }
+  });
+}
+
 /** Builtins whose `NAME=value` operands are assignments. */
 const declarers = new Set(["export", "declare", "typeset", "local", "readonly", "alias"]);
 
 function walkCommand(node: Command, places: Places, context: WalkContext): Flow {
   const assignments: ShellAssignment[] = [];
   const words: ShellWord[] = [];
+  refuseGlued([...node.prefix, ...(node.name === undefined ? [] : [node.name]), ...node.suffix], context);
   for (const each of [...node.prefix, ...(node.name === undefined ? [] : [node.name]), ...node.suffix]) {
     if (each.type === "Word") {
       words.push(readWord(each, context.values));
@@ -334,6 +354,7 @@ function record(
     redirects,
     via: context.via,
     isWrapper: unwrapped?.isTransparent === true,
+    isKeyword: input === keywordInput,
     places,
     hereText: input.hereText,
     isPiped,
