@@ -97,16 +97,18 @@ export async function createMemoryFiles(options: MemoryFilesOptions = {}): Promi
       const { bytes } = entries.get(path)!;
       if (bytes.subarray(0, 8000).includes(0)) continue;
       const lines = decode(bytes).replace(/\n$/, "").split("\n");
-      const matching = new Set(lines.flatMap((line, at) => (expression.test(line) ? [at] : [])));
-      for (const [at, line] of lines.entries()) {
-        if (signal.aborted) return { hits, truncated: true };
-        const isMatch = matching.has(at);
-        const isNear = [...matching].some((other) => Math.abs(other - at) <= query.context);
-        if (isMatch && matches++ === query.limit) return { hits, truncated: true };
-        if (isNear) hits.push({ path, line: at + 1, text: line.replace(/\r$/, ""), isContext: !isMatch });
+      const isMatch = lines.map((line) => expression.test(line));
+      let shownTo = -1;
+      for (let at = isMatch.indexOf(true); at !== -1; at = isMatch.indexOf(true, at + 1)) {
+        if (signal.aborted || matches++ === query.limit) return { hits, truncated: true };
+        const last = Math.min(lines.length - 1, at + query.context);
+        for (let line = Math.max(shownTo + 1, at - query.context); line <= last; line += 1) {
+          hits.push({ path, line: line + 1, text: lines[line]!.replace(/\r$/, ""), isContext: isMatch[line] !== true });
+        }
+        shownTo = last;
       }
     }
-    return { hits, truncated: false };
+    return { hits, truncated: signal.aborted };
   }
 
   const claimKey = (claim: EditClaim, attempt = claim.attempt) => JSON.stringify([claim.session, claim.callId, attempt]);

@@ -6,7 +6,7 @@ import type { FileContent, FileEdit } from "@holdfast/runtime/ports/files";
 import type { CallContext, CallIntent, CallRefusal, ProbeFinding } from "@holdfast/runtime/ports/tool-host";
 import { z } from "zod";
 import { describeChanges } from "./change-text.ts";
-import { failed, refuse, type Draft, type ToolPorts } from "./define.ts";
+import { failed, interrupted, refuse, type Draft, type ToolPorts } from "./define.ts";
 import { digestOf } from "./digest.ts";
 import { fileResource, shownPath, type Place } from "./place.ts";
 import { storedEdit, type StoredEdit } from "./stored-edit.ts";
@@ -81,7 +81,7 @@ export async function runChanges(ports: ToolPorts, intent: CallIntent, context: 
   const stored = await load(ports.blobs, intent);
   const edits = stored && (await fileEdits(ports.blobs, stored.edits));
   if (stored === null || edits === null) return failed("Nothing was changed: the prepared content is no longer stored.");
-  if (signal.aborted) return { ...failed("Interrupted before anything was changed."), status: "interrupted" };
+  if (signal.aborted) return interrupted("Interrupted before anything was changed.", signal);
   const result = await ports.files.apply(edits, claimOf(intent, context));
   switch (result.type) {
     case "applied":

@@ -1,4 +1,5 @@
 import type { CallOutcome, CallPlan } from "@holdfast/protocol/call";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Json } from "@holdfast/protocol/json";
 import type { BlobStore } from "@holdfast/runtime/ports/blobs";
 import type { Files } from "@holdfast/runtime/ports/files";
@@ -66,4 +67,15 @@ export function failed(text: string): CallOutcome {
 
 export function completed(text: string): CallOutcome {
   return { status: "completed", text, trust: "tool" };
+}
+
+/** The outcome of a call that was interrupted; throws the signal's reason where the driver only lets go of it. */
+export function interrupted(text: string, signal: AbortSignal): CallOutcome {
+  throwIfLetGo(signal);
+  return { status: "interrupted", text, trust: "tool" };
+}
+
+/** A driver that lets go leaves what runs to the next one: there is no outcome yet. */
+export function throwIfLetGo(signal: AbortSignal): void {
+  if (isHoldfastError(signal.reason, "stale_driver")) throw signal.reason;
 }

@@ -1,7 +1,7 @@
 import type { CallOutcome } from "@holdfast/protocol/call";
 import type { CommandRecord, Processes } from "@holdfast/runtime/ports/processes";
 import { z } from "zod";
-import { defineTool, failed, refuse } from "./define.ts";
+import { defineTool, failed, refuse, throwIfLetGo } from "./define.ts";
 import { flag, whole } from "./input.ts";
 import { describeEnd } from "./output/describe-end.ts";
 import { waitFor } from "./output/follow.ts";
@@ -40,6 +40,7 @@ export function readOutput(processes: Processes) {
       const running = await processes.attach(...key);
       if (before.type === "running" && stop === true) await running.stop();
       else if (before.type === "running" && wait_s !== undefined) await waitFor(running, wait_s * 1000, signal);
+      throwIfLetGo(signal);
       // Asked before reading: what is shown of a command that is said to have ended is then its whole output.
       const record = await processes.record(...key);
       const read = (from: number, length: number) => processes.read(running.ref, from, length);

@@ -3,7 +3,7 @@ import { isHoldfastError } from "@holdfast/protocol/error";
 import type { CommandEnd, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, CallRefusal, ProbeFinding } from "@holdfast/runtime/ports/tool-host";
 import { z } from "zod";
-import { defineTool, failed, refuse, type ToolPorts } from "./define.ts";
+import { defineTool, failed, interrupted, refuse, throwIfLetGo, type ToolPorts } from "./define.ts";
 import { decoded, whole } from "./input.ts";
 import { describeEnd } from "./output/describe-end.ts";
 import { streamOutput, waitFor } from "./output/follow.ts";
@@ -28,8 +28,8 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
-/** Kept with the intent: the folder that was gone, where the command runs in the root instead. */
-const prepared = z.object({ goneCwd: z.string().nullable() });
+/** Kept with the intent: the folder that was gone, where the command runs in the root instead, and the machine's boot. */
+const prepared = z.object({ goneCwd: z.string().nullable(), bootId: z.string() });
 
 export function runCommand(ports: ToolPorts, processes: Processes) {
   return defineTool({
@@ -54,10 +54,10 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
       if (isRefusal(where)) return where;
       if (where.place.real !== plan.cwd)
         return refuse(`${where.place.shown} now leads elsewhere than when the call was decided. Propose it again.`);
-      return { prepared: { goneCwd: where.goneCwd }, blobs: [] };
+      return { prepared: { goneCwd: where.goneCwd, bootId: processes.owner.bootId }, blobs: [] };
     },
     async run(wanted, intent, context, signal) {
-      if (signal.aborted) return { ...failed("Interrupted before the command was started."), status: "interrupted" };
+      if (signal.aborted) return interrupted("Interrupted before the command was started.", signal);
       let running: RunningCommand;
       try {
         running = await processes.start({
@@ -123,6 +123,7 @@ async function follow(
 ): Promise<CallOutcome> {
   const waiting = waitFor(running, (wanted.yield_s ?? defaultYieldS) * 1000, signal).then(async (followed) => {
     if (followed.type !== "aborted") return followed;
+    throwIfLetGo(signal);
     await running.stop();
     return { type: "ended", ...(await running.ended) } as const;
   });
@@ -188,7 +189,7 @@ function titleOf(command: string): string {
 /** KERNEL.md, "What an effect can end as": only its own records tell what became of a command. */
 async function probeCommand(processes: Processes, wanted: Input, intent: CallIntent, context: CallContext): Promise<ProbeFinding> {
   const key = [context.session, intent.callId, intent.attempt] as const;
-  const before = await processes.record(...key);
+  const before = await processes.record(...key, prepared.parse(intent.prepared).bootId);
   // After a restart of the machine nothing is left that could start it, and a record may have been lost with the power.
   // It is not revoked then: a second look must find the same.
   if (before.type === "none" && !before.sameBoot) {

@@ -2,7 +2,7 @@ import { isHoldfastError } from "@holdfast/protocol/error";
 import type { SearchHit } from "@holdfast/runtime/ports/files";
 import { z } from "zod";
 import { missingText } from "./current.ts";
-import { completed, defineTool, failed, type ToolPorts } from "./define.ts";
+import { completed, defineTool, failed, interrupted, type ToolPorts } from "./define.ts";
 import { flag, whole } from "./input.ts";
 import { fileResource, isRefusal, placeOf, shownPath } from "./place.ts";
 
@@ -47,7 +47,7 @@ export function search(ports: ToolPorts) {
         pattern === undefined
           ? await names(ports, wanted, place.real, context.cwd)
           : await contents(ports, { ...wanted, pattern }, place.real, context.cwd, signal);
-      if (signal.aborted) return { ...failed("The search was interrupted."), status: "interrupted" };
+      if (signal.aborted) return interrupted("The search was interrupted.", signal);
       return completed(text);
     },
   });

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createProcesses } from "@holdfast/node/processes/index";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Json } from "@holdfast/protocol/json";
 import type { Processes } from "@holdfast/runtime/ports/processes";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -210,8 +211,6 @@ describe("a command that goes on", () => {
 describe("after a crash", () => {
   test("a command that was never started has not happened, and can't start under the old attempt", async () => {
     const intent = await at.intend("run_command", { command: "touch ran" });
-    // Some other command has run before, so that the session's boot is known.
-    await run("true");
     expect(await at.tool("run_command").probe!(intent, at.context)).toEqual({ type: "not_happened" });
     await expect(at.tool("run_command").run(intent, at.context, new AbortController().signal)).rejects.toMatchObject({
       code: "claim_lost",
@@ -223,6 +222,28 @@ describe("after a crash", () => {
     const intent = await at.intend("run_command", { command: "echo once; exit 5" });
     const outcome = await at.tool("run_command").run(intent, at.context, new AbortController().signal);
     expect(await at.tool("run_command").probe!(intent, at.context)).toEqual({ type: "happened", outcome });
+  });
+
+  test("a driver that lets go leaves it running, and the next one follows it", async () => {
+    const letGo = new AbortController();
+    const intent = await at.intend("run_command", { command: "echo begun; sleep 0.5; echo ended" });
+    const running = at.tool("run_command").run(intent, at.context, letGo.signal);
+    while (!at.live.join("").includes("begun")) await new Promise((resolve) => setTimeout(resolve, 20));
+    letGo.abort(new HoldfastError("stale_driver", "the driver stopped"));
+    await expect(running).rejects.toMatchObject({ code: "stale_driver" });
+    const outcome = await at.tool("run_command").attach!(intent, at.context, new AbortController().signal);
+    expect(outcome).toMatchObject({ status: "completed", text: "exit code 0\nbegun\nended\n" });
+  });
+
+  test("one of which a restarted machine has no record is in doubt, however often it is asked", async () => {
+    const intent = await at.intend("run_command", { command: "touch ran" });
+    const earlier = { ...intent, prepared: { ...(intent.prepared as object), bootId: "another boot" } };
+    for (let time = 0; time < 2; time += 1) {
+      expect(await at.tool("run_command").probe!(earlier, at.context)).toMatchObject({
+        type: "unknown",
+        look: expect.stringContaining("touch ran") as string,
+      });
+    }
   });
 
   test("one that runs is followed to its end", async () => {
