@@ -57,8 +57,10 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     say(...opening(model, repository.path, style));
     const { command: exec } = await import("./exec.ts");
     const sandbox = given.value("sandbox") ?? "workspace-write";
-    const argv = ["--model", model ?? `script:${demoScript}`, "--check", check, "--sandbox", sandbox, prompt];
-    const status = await exec.run(parseFlags(exec, argv) as Arguments, demoIo, hosts);
+    const argv = ["--model", model ?? `script:${demoScript}`, "--check", check, "--sandbox", sandbox];
+    // A session on a repository that is about to go could not be gone on with.
+    if (!given.has("keep")) argv.push("--ephemeral");
+    const status = await exec.run(parseFlags(exec, [...argv, prompt]) as Arguments, demoIo, hosts);
     say("", style.strong("What changed:"));
     io.stderr.write(paintDiff(await repository.diff(), style));
     say(...closing(model, style));
@@ -86,7 +88,7 @@ async function sandboxProblem(io: Io, hosts: Hosts, { path }: DemoRepository): P
 function opening(model: string | undefined, path: string, style: Style): string[] {
   const who =
     model === undefined
-      ? `${style.care("The model is scripted")}: its words and proposals were written down beforehand, so no key is needed. The tools, the policy, the sandbox, the check and the log are real.`
+      ? `${style.care("The model is scripted")}: its words and proposals were written down beforehand, so no key is needed. The tools, the policy, the sandbox and the check are real.`
       : `The model is ${sanitizeLine(model)}.`;
   return [
     style.strong("A small login module with a bug, in a git repository made for this demo."),

@@ -115,7 +115,7 @@ async function runTurn(
   for (const event of ready.earlier) progress(event);
   const answer = createAnswerStream(width);
   const ended = new AbortController();
-  const state = { asked: [] as Approval[], isLeaving: false, unread: 0 };
+  const state = { asked: [] as Approval[], isLeaving: false, unread: 0, turns: 0 };
   let changed = new AbortController();
   let stop: ((signal: StopSignal) => void) | null = null;
 
@@ -135,9 +135,11 @@ async function runTurn(
     });
   };
   const onEvent = (event: RecordedEvent) => {
-    // The person has just typed it, and reads it above.
     if (event.type === "turn.started" || event.type === "input.taken") state.unread = Math.max(0, state.unread - 1);
-    else screen.print(event.type === "approval.requested" ? [] : progress(event));
+    // What the person has just typed stands above, and an approval is shown as a question of its own.
+    const isShownElsewhere =
+      event.type === "approval.requested" || event.type === "input.taken" || (event.type === "turn.started" && state.turns++ === 0);
+    if (!isShownElsewhere) screen.print(progress(event));
     if (event.type === "sampling.settled") {
       for (const item of event.payload.items) if (item.kind === "assistant_message") screen.print(answer.complete(item), "answer");
     }

@@ -1,4 +1,5 @@
 import type { CallOutcome, CheckRun, Evidence, RuleRef, Scope, UserMessage } from "@holdfast/protocol";
+import type { DriveEnd } from "@holdfast/runtime";
 import { count, duration, plural } from "./numbers.ts";
 
 /** Words for plain data, shared by everything that shows it. The results are not yet sanitized. */
@@ -69,4 +70,13 @@ export function describeEvidence(evidence: Evidence): string[] {
 /** Text of a message; images are named. */
 export function textOf(message: UserMessage): string {
   return message.parts.map((part) => (part.type === "text" ? part.text : `[image ${part.mediaType}]`)).join(" ");
+}
+
+/** Why a turn stands as it does: the heading, the error and the reasons, each said once. Not yet sanitized. */
+export function describeStanding(end: DriveEnd): { readonly heading: string; readonly reasons: readonly string[] } {
+  const whole = end.report?.heading ?? "";
+  const prefix = [`${end.standing}: `, `${end.standing} · `].find((start) => whole.startsWith(start)) ?? "";
+  const heading = whole === end.standing ? "" : whole.slice(prefix.length);
+  const reasons = new Set([...(end.error === null ? [] : [end.error.message]), ...(end.report?.reasons ?? [])]);
+  return { heading, reasons: [...reasons].filter((reason) => !heading.includes(reason)) };
 }

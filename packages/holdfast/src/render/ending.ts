@@ -1,6 +1,6 @@
 import type { Approval, Report } from "@holdfast/protocol";
 import type { DriveEnd } from "@holdfast/runtime";
-import { describeScope, shortDigest } from "./describe.ts";
+import { describeScope, describeStanding, shortDigest } from "./describe.ts";
 import { fit, table, wrap } from "./layout.ts";
 import { divider } from "./progress.ts";
 import { sanitize, sanitizeLine } from "./sanitize.ts";
@@ -23,16 +23,15 @@ export function renderEnding(end: DriveEnd, options: EndingOptions): string[] {
   const { style, width } = options;
   if (end.standing === "idle") return ["nothing to do: no turn of this session is open; give it a prompt"];
   const { report } = end;
-  const heading = sanitizeLine(report?.heading ?? "").replace(new RegExp(`^${end.standing}(?:: | · |$)`), "");
+  const why = describeStanding(end);
+  const heading = sanitizeLine(why.heading);
   const code = end.error === null ? "" : ` (${end.error.code})`;
   const lines = ["", divider("outcome", width)];
   lines.push(
     ...wrap(`${end.standing}${code}${heading === "" ? "" : ` · ${heading}`}`, width).map((line) => style.strong(paintOf(end, style)(line))),
   );
-  const wrapped = (text: string) => wrap(text, width - 2).map((line, index) => (index === 0 ? `- ${line}` : `  ${line}`));
-  // An error is often the reason and the heading too; each is said once.
-  const reasons = new Set([...(end.error === null ? [] : [end.error.message]), ...(report?.reasons ?? [])].map(sanitizeLine));
-  for (const reason of reasons) if (!heading.includes(reason)) lines.push(...wrapped(reason));
+  const wrapped = (text: string) => wrap(sanitizeLine(text), width - 2).map((line, index) => (index === 0 ? `- ${line}` : `  ${line}`));
+  for (const reason of why.reasons) lines.push(...wrapped(reason));
   if (report !== null) lines.push(...renderCriteria(report, width), ...renderChanges(report, style, width));
   for (const approval of end.approvals) lines.push(...renderApproval(approval, options));
   if (options.session !== null && options.showsResume) {

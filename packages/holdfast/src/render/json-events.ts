@@ -1,6 +1,6 @@
 import type { CallOutcome, CallPlan, CheckDefinition, Evidence, EventPayload, Report, Usage } from "@holdfast/protocol";
 import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
-import { textOf } from "./describe.ts";
+import { describeStanding, textOf } from "./describe.ts";
 
 /** One line of `exec --json`. */
 export type JsonEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
@@ -199,10 +199,9 @@ function reportOf(report: Report): Record<string, unknown> {
 }
 
 function whyNot(end: DriveEnd): string {
-  if (end.error !== null) return end.error.message;
   if (end.approvals.length > 0) return `waits for the answer to ${end.approvals.map((approval) => approval.id).join(", ")}`;
-  const reasons = end.report?.reasons ?? [];
-  return [end.report?.heading ?? "", ...reasons].filter((text) => text !== "").join("; ") || end.standing;
+  const { heading, reasons } = describeStanding(end);
+  return [heading, ...reasons].filter((text) => text !== "").join("; ") || end.standing;
 }
 
 function isEdit(plan: CallPlan): boolean {

@@ -29,6 +29,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
   const tools = new Map<string, string>();
   /** The call whose lines are the last ones shown; another's say which call they belong to. */
   let shownLast = "";
+  let endedBefore = "";
   const checkNames = new Map(options.checks.map((check) => [check.id, check.name]));
 
   const row = (label: string, text: string, paint: (text: string) => string = (same) => same): string[] => {
@@ -95,8 +96,15 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       case "checks.accepted":
         for (const check of event.payload.checks) checkNames.set(check.id, check.name);
         return event.payload.checks.flatMap((check) => row("check", `${check.name}${check.isRequired ? "" : " (not required)"}`));
-      case "turn.started":
-        return short("prompt", textOf(event.payload.message), style.strong);
+      case "turn.ended":
+        endedBefore = event.payload.outcome;
+        return [];
+      case "turn.started": {
+        // The last turn's end is told at length by whoever drives; one that is followed by another only here.
+        const before = endedBefore === "" ? [] : row("ended", endedBefore, style.strong);
+        endedBefore = "";
+        return [...before, ...short("prompt", textOf(event.payload.message), style.strong)];
+      }
       case "input.taken":
         return short("steered", textOf(event.payload.message), style.strong);
       case "notice.added":
