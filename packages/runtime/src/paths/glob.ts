@@ -10,7 +10,7 @@ export function compileGlob(pattern: string): (relativePath: string) => boolean 
   let text = pattern.replace(/^(?:\.\/)+/, "");
   if (text.endsWith("/")) text += "**";
   const anchored = text.startsWith("/") || text.includes("/");
-  const source = translate(text.replace(/^\/+/, ""));
+  const source = translate(text.replace(/^\/+/, "").replace(/(?:\*\*\/)+/g, "**/"));
   const expression = new RegExp(anchored ? `^(?:${source})$` : `^(?:.*/)?(?:${source})$`, "su");
   return (relativePath) => expression.test(relativePath);
 }
@@ -48,7 +48,7 @@ function translate(pattern: string): string {
       at += 1;
     } else if (rest.startsWith("[") && /^\[[!^]?\]?[^\]]*\]/.test(rest)) {
       const set = rest.match(/^\[([!^]?)(\]?[^\]]*)\]/)!;
-      source += `(?!/)[${set[1] === "" ? "" : "^"}${set[2]!.replace(/[\\\][^]/g, "\\$&")}]`;
+      source += classOf(set[1] !== "", set[2]!);
       at += set[0].length;
     } else if (rest.startsWith("{") && closes(rest)) {
       source += "(?:";
@@ -69,6 +69,16 @@ function translate(pattern: string): string {
     }
   }
   return source;
+}
+
+/** A class never matches `/`; one with a range that runs backwards matches nothing. */
+function classOf(isNegated: boolean, body: string): string {
+  const source = `[${isNegated ? "^" : ""}${body.replace(/[\\\][^]/g, "\\$&")}]`;
+  try {
+    return `(?!/)${new RegExp(source, "u").source}`;
+  } catch {
+    return "(?!)";
+  }
 }
 
 /** Whether the brace at the start has its partner. */
