@@ -21,14 +21,17 @@ const folders: Plugin = {
   name: "folders",
   transform: {
     filter: { code: "import.meta.url" },
-    handler: (code, file) =>
-      code.replaceAll(/new URL\(\s*"(\.[^"]*)\/",\s*import\.meta\.url\s*\)/g, (_, path: string) => {
+    // Only columns within these lines move: the map of the lines stays true.
+    handler: (code, file) => ({
+      map: null,
+      code: code.replaceAll(/new URL\(\s*"(\.[^"]*)\/",\s*import\.meta\.url\s*\)/g, (_, path: string) => {
         const folder = resolve(file, "..", path);
         const name = basename(folder);
         if ((assets.get(name) ?? folder) !== folder) throw new Error(`${folder} and ${assets.get(name)} would both be dist/${name}`);
         assets.set(name, folder);
         return `new URL("./${name}/", import.meta.url)`;
       }),
+    }),
   },
 };
 

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BlobStore, Log, Ports } from "@holdfast/runtime";
@@ -49,7 +48,6 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
   const { cwd, roots, reach = { sandbox: "workspace-write", network: "none" } } = workspace;
   const files = createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait });
   const rootPaths = roots.map((root) => root.path);
-  const bundledScripts = join(import.meta.dirname, "sh");
   const processes = createProcesses({
     // Also of an ephemeral session, whose records go when it is forgotten: this is the folder that commands never see.
     home,
@@ -57,7 +55,6 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     userHome: user,
     environment: env,
     label: `holdfast in ${cwd}`,
-    ...(existsSync(bundledScripts) ? { scripts: bundledScripts } : {}),
   });
   const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
