@@ -74,7 +74,9 @@ export interface Files {
   search(query: SearchQuery, signal: AbortSignal): Promise<{ readonly hits: readonly SearchHit[]; readonly truncated: boolean }>;
   /**
    * Checks the claim, compares every file with `before`, and changes all of them or none, under the workspace's edit lock.
-   * Modes survive; a new file never exists with wider permissions than its final ones.
+   * Modes survive; a new file never exists with wider permissions than its final ones. Where an earlier attempt of the call
+   * was taken or revoked, a file that is already at its `after` counts as done. Throws `store_failed`, `store_full` or
+   * `workspace_busy` where the lock can't be had: nothing was changed then.
    */
   apply(edits: readonly FileEdit[], claim: EditClaim): Promise<ApplyResult>;
   /**
