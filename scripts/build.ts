@@ -1,11 +1,14 @@
-/** Bundles the `holdfast` program into packages/holdfast/dist: one entry, and a chunk for each dynamically imported part. */
+/**
+ * Bundles the `holdfast` program: one entry, and a chunk for each dynamically imported part. Into packages/holdfast/dist,
+ * or the folder named (which must lie in this repository, where the bundle finds what it doesn't contain).
+ */
 import { existsSync } from "node:fs";
 import { cp, rename, rm } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { rolldown, type Plugin } from "rolldown";
 
 const root = join(import.meta.dirname, "..");
-const target = join(root, "packages/holdfast/dist");
+const target = resolve(process.argv[2] ?? join(root, "packages/holdfast/dist"));
 /** Built aside and then renamed, so that a program that is started meanwhile finds all of the old build or all of the new. */
 const fresh = `${target}.new.${process.pid}`;
 const old = `${target}.old.${process.pid}`;
