@@ -1,6 +1,6 @@
 import type { WorldSection } from "@holdfast/protocol";
 import type { Director } from "@holdfast/runtime";
-import { behaviour, instructions } from "./text/v1.ts";
+import { behaviour, describeChecks, describeRules, instructions } from "./text/v1.ts";
 
 /**
  * Puts a request together from what was recorded. Instructions and the world as it was at the start come first and never
@@ -9,6 +9,10 @@ import { behaviour, instructions } from "./text/v1.ts";
 export function createDirector(): Director {
   return {
     behaviour,
+    describe: ({ settings, checks }) => [
+      { id: "rules", trust: "system", text: describeRules(settings) },
+      ...(checks.length === 0 ? [] : [{ id: "checks", trust: "system", text: describeChecks(checks) } as const]),
+    ],
     direct({ world, tools, items }) {
       const sections = [...world].sort((a, b) => (a.id < b.id ? -1 : 1));
       const text = [instructions, ...sections.map(show)].join("\n\n");
@@ -17,7 +21,8 @@ export function createDirector(): Director {
   };
 }
 
-/** Project text stands below the runtime's own words and says so. */
+/** Project text stands below the runtime's own words and says so; it can't end its own mark. */
 function show(section: WorldSection): string {
-  return section.trust === "project" ? `<project_instructions>\n${section.text}\n</project_instructions>` : section.text;
+  if (section.trust !== "project") return section.text;
+  return `<project_instructions>\n${section.text.replaceAll("</project_instructions", "<\\/project_instructions")}\n</project_instructions>`;
 }

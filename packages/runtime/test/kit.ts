@@ -186,7 +186,7 @@ export function portsOf(world: World, pid = 1, alive: ReadonlySet<number> = new 
     },
     verifier: createTestVerifier(world),
     policy: { decide: async ({ tool }) => world.policy?.(tool) ?? allow },
-    director: { behaviour: 1, direct: ({ tools, items }) => ({ instructions: "be good", tools, items }) },
+    director: { behaviour: 1, describe: () => [], direct: ({ tools, items }) => ({ instructions: "be good", tools, items }) },
     secrets: { get: async () => null, values: () => ["very-secret-value"] },
     signer: { keyId: "k", sign: async () => "signature" },
     wakeups: {

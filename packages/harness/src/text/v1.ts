@@ -1,3 +1,5 @@
+import type { CheckDefinition, Settings } from "@holdfast/protocol";
+
 /** Behaviour version 1. Words that a model has read are never changed; a change is a new file with the next number. */
 export const behaviour = 1;
 
@@ -18,3 +20,28 @@ What to trust
 Done
 - When the work is done, answer without a call: what you changed, what you saw that shows it works, what is open. Claim only what you saw. The runtime then runs the user's checks; if one fails you are told and go on.
 - If it can't be done, call give_up with the reason. That is better than a false claim.`;
+
+export function describeRules({ sandbox, network, approvals }: Settings): string {
+  return [`Commands: ${commands[sandbox]}`, `Network: ${describeNetwork(network)}`, `Calls that need a person's approval: ${asking[approvals]}`].join("\n");
+}
+
+const commands: Record<Settings["sandbox"], string> = {
+  "read-only": "run in a sandbox that can't write",
+  "workspace-write": "run in a sandbox that can write in the workspace and in /tmp alone",
+  off: "run without a sandbox",
+};
+
+const asking: Record<Settings["approvals"], string> = {
+  ask: "someone is asked; the call waits",
+  deny: "refused, nobody is here to be asked",
+  allow: "allowed",
+};
+
+function describeNetwork(network: Settings["network"]): string {
+  if (network === "none") return "none but loopback, which the session's own commands share";
+  return network === "all" ? "open" : `only ${network.join(", ")}`;
+}
+
+export function describeChecks(checks: readonly CheckDefinition[]): string {
+  return `When you say you are done, the runtime runs: ${checks.map((check) => check.command).join("; ")}`;
+}

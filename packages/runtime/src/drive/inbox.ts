@@ -50,7 +50,9 @@ function parseOp(row: InboxRow): Op {
 
 /** A turn starts with a look at the world: all of it at first, later what changed, told at the end. */
 async function startTurn(driver: Driver, message: UserMessage): Promise<SessionEvent[]> {
-  const seen = await driver.ports.observer.world(settingsOf(driver).isTrusted);
+  const settings = settingsOf(driver);
+  const checks = driver.registers.entries("check").map(([, check]) => check);
+  const seen = [...(await driver.ports.observer.world(settings.isTrusted)), ...driver.ports.director.describe({ settings, checks })];
   const changed = seen.filter((section) => driver.registers.get("worldNow", section.id)?.text !== section.text);
   const started: SessionEvent = { type: "turn.started", payload: { turnId: newId(driver)("trn"), message } };
   if (changed.length === 0) return [started];

@@ -1,4 +1,4 @@
-import type { Item, WorldSection } from "@holdfast/protocol";
+import type { CheckDefinition, Item, Settings, WorldSection } from "@holdfast/protocol";
 import type { ToolSpec } from "./model.ts";
 
 export interface DirectedRequest {
@@ -11,6 +11,8 @@ export interface DirectedRequest {
 export interface Director {
   /** The version of all model-visible words; pinned per session. */
   readonly behaviour: number;
+  /** What the model is told of the session's own rules; recorded with the world, so that a change is told as one. */
+  describe(input: { readonly settings: Settings; readonly checks: readonly CheckDefinition[] }): WorldSection[];
   direct(input: {
     readonly world: readonly WorldSection[];
     readonly tools: readonly ToolSpec[];
