@@ -98,7 +98,8 @@ export async function prepareLaunch(
 
   function confinedLine(): string[] {
     const blank = blankFile(context.home);
-    writeFileSync(blank, "", { flag: "a", mode: 0o400 });
+    // Writable by us, as it is opened again for each command; in the sandbox it is bound read-only.
+    writeFileSync(blank, "", { flag: "a", mode: 0o600 });
     const view = viewOf({
       confinement: spec.confinement,
       holdfastHome: context.home,
