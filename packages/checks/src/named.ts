@@ -1,3 +1,4 @@
+import { matcher } from "./glob.ts";
 import { folderOf, nameOf, resolvePath } from "./paths.ts";
 import { simpleCommands, type Words } from "./shell-words.ts";
 import { parseObject } from "./parts.ts";
@@ -107,11 +108,13 @@ export async function findNamed(input: NamedInput): Promise<Named> {
   const followScripts = async (name: string, depth: number): Promise<void> => {
     if (found.scripts.has(name) || depth > deepest) return;
     found.scripts.add(name);
+    const isMany = name.includes("*") ? matcher([name]) : null;
     for (const path of input.packages) {
       const content = parseObject((await input.text(path)) ?? "");
       const scripts = content?.["scripts"];
       if (typeof scripts !== "object" || scripts === null) continue;
       for (const [key, line] of Object.entries(scripts)) {
+        if (isMany?.(key)) await followScripts(key, depth + 1);
         if (typeof line !== "string" || ![name, `pre${name}`, `post${name}`].includes(key)) continue;
         found.text += `\n${line}`;
         await followLine(line, folderOf(path), depth + 1);
@@ -126,10 +129,11 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     const text = await input.text(path);
     if (text === null) return;
     found.text += `\n${text}`;
-    await followLine(text, folder, depth + 1);
+    await followLine(text, folder, depth + 1, true);
   };
 
-  const followLine = async (line: string, start: string, depth: number): Promise<void> => {
+  /** A program that a script file starts is more often what it tests than part of the test; its name decides. */
+  const followLine = async (line: string, start: string, depth: number, isScriptFile = false): Promise<void> => {
     let folder = start;
     for (const all of simpleCommands(line)) {
       const words = unwrap(all);
@@ -145,12 +149,12 @@ export async function findNamed(input: NamedInput): Promise<Named> {
       const script = scriptIndex(words);
       for (const [index, word] of words.entries()) {
         if (isShell && words[index - 1]?.match(/^-[a-z]*c$/)) {
-          await followLine(word, base, depth + 1);
+          await followLine(word, base, depth + 1, isScriptFile);
           continue;
         }
         for (const path of pathsOf(word, base, words[index - 1] === "-m")) {
           if (input.has(path)) {
-            const isRun = index === 0 || index === script;
+            const isRun = index === 0 || (index === script && (isShell || !isScriptFile));
             const directs = fileFlags.test(words[index - 1] ?? "") || fileFlags.test(word.split("=")[0] ?? "");
             if (isRun || directs || looksLikeTest.test(nameOf(path)))
               await followFile(path, base, isRun && (isShell || !interpreters.test(nameOf(program))), depth);

@@ -20,7 +20,24 @@ export async function listIgnored(git: Git, roots: readonly { readonly id: strin
     for (const name of dependencyFolders)
       if (existsSync(fsPath(root.path, name))) entries.push({ root: root.id, path: name, isFolder: true, isDependency: true });
   }
-  return entries.filter((entry) => exists(roots, entry));
+  return leaves(entries).filter((entry) => exists(roots, entry));
+}
+
+/** Git names a folder without tracked files beside what is ignored in it: what lies deeper says it all, but for dependencies. */
+function leaves(entries: readonly IgnoredEntry[]): IgnoredEntry[] {
+  const above = new Set<string>();
+  const dependencies = new Set(entries.filter((entry) => entry.isDependency).map(key));
+  const inside = (entry: IgnoredEntry): string[] => {
+    const parts = entry.path.split("/");
+    return parts.slice(1).map((_, index) => key({ ...entry, path: parts.slice(0, index + 1).join("/") }));
+  };
+  const kept = entries.filter((entry) => !inside(entry).some((folder) => dependencies.has(folder)));
+  for (const entry of kept) for (const folder of inside(entry)) above.add(folder);
+  return kept.filter((entry) => !above.has(key(entry)));
+}
+
+function key(entry: IgnoredEntry): string {
+  return `${entry.root}:${entry.path}`;
 }
 
 function exists(roots: readonly { readonly id: string; readonly path: string }[], entry: IgnoredEntry): boolean {
