@@ -26,7 +26,7 @@ export interface Place {
   readonly top: string;
   readonly observer: Observer & CheckFiles;
   readonly verifier: Verifier;
-  readonly processes: TestProcesses;
+  readonly processes: Processes;
   /** Whatever the checks printed. */
   readonly printed: string[];
   accept: string[];
@@ -38,10 +38,15 @@ export interface Place {
   /** Runs the checks as one round and judges it. */
   round(baseline: Baseline, ...checks: CheckDefinition[]): Promise<{ readonly evidence: Evidence[]; readonly verdict: Verdict }>;
   context(): VerifierContext;
-  end(): void;
+  end(): Promise<void>;
 }
 
-export function makePlace(): Place {
+interface PlaceOptions {
+  readonly mode: Confinement["mode"];
+  readonly processes: (top: string, dir: string, home: string) => Processes;
+}
+
+export function makePlace(options: PlaceOptions = { mode: "off", processes: (_top, _dir, home) => testProcesses(home) }): Place {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-checks-")));
   const dir = join(top, "work");
   const home = join(top, "home");
@@ -55,9 +60,9 @@ export function makePlace(): Place {
   const blobs = memoryBlobs();
   const files = { cwd: dir, roots: [{ id: "main", path: dir }] };
   const observer = createObserver({ files, blobs, cacheDir: join(top, "cache"), home });
-  const processes = testProcesses(home);
+  const processes = options.processes(top, dir, home);
   const confinement = (purpose: "check", binds?: Confinement["binds"]): Confinement => ({
-    mode: "off",
+    mode: options.mode,
     network: "none",
     scope: {},
     roots: [dir],
@@ -89,7 +94,7 @@ export function makePlace(): Place {
     context: () => ({
       session: "s1",
       runId: `turn.${(runs += 1)}`,
-      isSandboxed: false,
+      isSandboxed: options.mode !== "off",
       acceptCheckChanges: place.accept,
       runningTasks: [],
       onOutput: (_, text) => printed.push(text),
@@ -103,25 +108,27 @@ export function makePlace(): Place {
       const changes = await observer.changes(baseline.manifest ?? "", after.manifest);
       return { evidence, verdict: verifier.judge({ checks, baseline, evidence, changes, changesKnown: true, message: "done" }) };
     },
-    end() {
-      processes.end();
+    async end() {
+      await processes.endSession("s1", { forget: true });
       rmSync(top, { recursive: true, force: true });
     },
   };
   return place;
 }
 
-export interface TestProcesses extends Processes {
+interface TestProcesses extends Processes {
   readonly pauses: string[];
-  readonly started: string[];
-  end(): void;
+}
+
+/** What the test's own processes were told to pause and to continue. */
+export function pausesOf(place: Place): readonly string[] {
+  return (place.processes as TestProcesses).pauses;
 }
 
 /** Just enough of the port: bash in its own group, output in memory, no sandbox. */
 function testProcesses(home: string): TestProcesses {
   const children = new Map<string, { readonly child: ChildProcess; readonly chunks: Buffer[] }>();
   const pauses: string[] = [];
-  const started: string[] = [];
   const kill = (child: ChildProcess): void => {
     try {
       process.kill(-(child.pid ?? 0), "SIGKILL");
@@ -134,14 +141,12 @@ function testProcesses(home: string): TestProcesses {
   };
   return {
     pauses,
-    started,
     owner: { pid: process.pid, startTime: "", bootId: "", label: "test" },
     isAlive: () => true,
     sandboxProblem: async () => null,
     async start(spec) {
       const ref = `${spec.session}/${spec.id}/${spec.attempt}`;
       if (children.has(ref)) throw new Error(`the run ${ref} was started before`);
-      started.push(spec.command);
       const tmp = mkdtempSync(join(dirname(home), "tmp-"));
       const env = {
         PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,
@@ -180,8 +185,7 @@ function testProcesses(home: string): TestProcesses {
     record: never,
     revoke: never,
     attach: never,
-    endSession: never,
-    end: () => {
+    async endSession() {
       for (const { child } of children.values()) if (child.exitCode === null) kill(child);
     },
   };

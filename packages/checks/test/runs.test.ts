@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commandCheck } from "../src/index.ts";
-import { makePlace, type Place } from "./place.ts";
+import { makePlace, pausesOf, type Place } from "./place.ts";
 
 let place: Place;
 beforeEach(() => {
@@ -47,14 +47,14 @@ test("an aborted check is stopped at once, and the session's commands go on", as
   const controller = new AbortController();
   const context = { ...place.context(), runningTasks: ["t1"], onOutput: () => controller.abort(new Error("interrupted")) };
   await expect(place.verifier.check(check, baseline, context, controller.signal)).rejects.toThrow("interrupted");
-  expect(place.processes.pauses).toEqual(["pause t1", "continue t1"]);
+  expect(pausesOf(place)).toEqual(["pause t1", "continue t1"]);
 });
 
 test("a command that ended before it could be paused is no reason to fail", async () => {
   const check = commandCheck("true");
   const baseline = await place.verifier.baseline([check], true, { ...place.context(), runningTasks: ["gone", "t2"] }, never());
   expect(baseline.evidence[0]?.run.passed).toBe(true);
-  expect(place.processes.pauses).toEqual(["pause gone", "pause t2", "continue gone", "continue t2"]);
+  expect(pausesOf(place)).toEqual(["pause gone", "pause t2", "continue gone", "continue t2"]);
 });
 
 test("a check that takes too long has timed out, and is not run again", async () => {

@@ -1,0 +1,76 @@
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createProcesses } from "@holdfast/node/processes/index";
+import { commandCheck } from "../src/index.ts";
+import { makePlace, type Place } from "./place.ts";
+
+/** The same job in the real sandbox, under the real wrapper: the copy is shown at the workspace's own path. */
+let place: Place;
+
+beforeEach(() => {
+  place = makePlace({
+    mode: "workspace-write",
+    processes: (top, dir, home) => {
+      mkdirSync(join(top, "state"));
+      return createProcesses({
+        home: join(top, "state"),
+        workspaceRoots: [dir],
+        userHome: home,
+        environment: { ...process.env, HOME: home },
+      });
+    },
+  });
+  place.write("package.json", JSON.stringify({ type: "module", scripts: { test: "node --test" } }));
+  place.write(".gitignore", "node_modules/\n");
+  place.write("node_modules/plus/package.json", JSON.stringify({ name: "plus", type: "module", exports: "./index.js" }));
+  place.write("node_modules/plus/index.js", "export const plus = (a, b) => a + b;\n");
+  place.write("src/add.js", "export const add = (a, b) => a - b;\n");
+  place.write("test/add.test.js", testFile(3));
+  place.commit();
+});
+
+afterEach(() => place.end());
+
+function testFile(sum: number): string {
+  return `import { test } from "node:test";
+import assert from "node:assert";
+import { existsSync } from "node:fs";
+import { plus } from "plus";
+import { add } from "../src/add.js";
+test("adds at home", () => {
+  assert.equal(add(1, 2), ${sum});
+  assert.equal(plus(1, 2), 3);
+  assert.equal(process.cwd(), ${JSON.stringify(place.dir)});
+  assert.ok(existsSync(".git"));
+});
+`;
+}
+
+const check = commandCheck("node --run test");
+
+test("an honest fix with one more test is verified, the earlier tests run at the workspace's own path", async () => {
+  const baseline = await place.baseline(check);
+  expect(baseline.evidence[0]).toMatchObject({ sandboxed: true, run: { passed: false, counts: { failed: 1 } } });
+  place.write("src/add.js", 'import { plus } from "plus";\nexport const add = plus;\n');
+  place.write("test/add.test.js", `${testFile(3)}test("adds zero", () => assert.equal(add(0, 0), 0));\n`);
+  const { evidence, verdict } = await place.round(baseline, check);
+  expect(verdict.report.reasons).toEqual([]);
+  expect(verdict.report.heading).toMatch(/^demonstrated/);
+  expect(evidence[0]?.originalInputsRun).toMatchObject({ passed: true, counts: { passed: 1 } });
+  expect(readdirSync(join(place.top, "cache", "scratch"))).toEqual([]);
+});
+
+test("a weakened test is not, and the workspace keeps it as it is", async () => {
+  const baseline = await place.baseline(check);
+  place.write("test/add.test.js", testFile(-1));
+  const { evidence, verdict } = await place.round(baseline, check);
+  expect(verdict.verdict).toBe("weak");
+  expect(evidence[0]).toMatchObject({
+    run: { passed: true },
+    originalInputsRun: { passed: false },
+    weaknesses: [{ kind: "test_changed" }],
+  });
+  rmSync(join(place.dir, "test"), { recursive: true });
+  expect((await place.round(baseline, check)).verdict.verdict).toBe("weak");
+});
