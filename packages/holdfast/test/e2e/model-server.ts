@@ -1,0 +1,121 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Proposed {
+  readonly name: string;
+  readonly input: object;
+}
+export interface Answer {
+  readonly text?: string;
+  readonly calls?: readonly Proposed[];
+  /** What goes wrong with this answer: an HTTP status, or a stream that ends in its middle. */
+  readonly fault?: 429 | 500 | "cut";
+  /** Holds the answer back. */
+  readonly delayMs?: number;
+}
+/** `results` are the texts of all tool results in the request, oldest first. */
+export type Script = (results: readonly string[], sampling: number) => Answer;
+
+interface Body {
+  readonly input?: readonly { readonly type?: string; readonly call_id?: string; readonly output?: unknown }[];
+  readonly messages?: readonly { readonly role: string; readonly content?: unknown; readonly tool_call_id?: string; readonly tool_calls?: readonly { readonly id: string }[] }[];
+}
+
+export interface ModelServer {
+  readonly baseUrl: string;
+  readonly requests: readonly Body[];
+  close(): void;
+}
+
+/** A scripted model behind the real wires: OpenAI Responses and Chat Completions, streamed, on loopback. */
+export async function startModelServer(script: Script): Promise<ModelServer> {
+  const requests: Body[] = [];
+  const server = createServer((request, response) => {
+    void answerRequest(request, response).catch(() => response.destroy());
+  });
+  const answerRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) chunks.push(chunk as Uint8Array);
+    const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body;
+    requests.push(body);
+    const answer = script(resultsOf(body), requests.length);
+    if (answer.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
+    if (answer.fault === 429 || answer.fault === 500) {
+      response.writeHead(answer.fault, { "content-type": "application/json", ...(answer.fault === 429 ? { "retry-after": "1" } : {}) });
+      response.end(JSON.stringify({ error: { message: "scripted fault", type: "server_error", code: null } }));
+      return;
+    }
+    const frames = request.url?.endsWith("/chat/completions") === true ? chatFrames(answer, requests.length) : responsesFrames(answer, requests.length);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const frame of answer.fault === "cut" ? frames.slice(0, Math.ceil(frames.length / 2)) : frames) response.write(frame);
+    if (answer.fault === "cut") setTimeout(() => response.destroy(), 20);
+    else response.end();
+  };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function resultsOf({ input = [], messages = [] }: Body): string[] {
+  const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+  return [
+    ...input.filter((item) => item.type === "function_call_output").map((item) => show(item.output)),
+    ...messages.filter((message) => message.role === "tool").map((message) => show(message.content)),
+  ];
+}
+
+/** What real providers refuse: a call without exactly one result right behind the calls of its answer. */
+export function isPaired({ input = [], messages = [] }: Body): boolean {
+  const open = new Set<string>();
+  for (const item of input) {
+    if (item.type === "function_call") open.add(item.call_id ?? "");
+    else if (item.type === "function_call_output") {
+      if (!open.delete(item.call_id ?? "")) return false;
+    } else if (open.size > 0 && item.type !== "reasoning") return false;
+  }
+  for (const message of messages) {
+    if (message.role === "tool") {
+      if (!open.delete(message.tool_call_id ?? "")) return false;
+    } else if (open.size > 0) return false;
+    for (const call of message.tool_calls ?? []) open.add(call.id);
+  }
+  return open.size === 0;
+}
+
+function responsesFrames({ text, calls = [] }: Answer, n: number): string[] {
+  const output = [
+    ...(text === undefined ? [] : [{ id: `msg_${n}`, type: "message", status: "completed", role: "assistant", content: [{ type: "output_text", text, annotations: [] }] }]),
+    ...calls.map(({ name, input }, index) => ({ id: `fc_${n}_${index}`, type: "function_call", status: "completed", call_id: `c_${n}_${index}`, name, arguments: JSON.stringify(input) })),
+  ];
+  const response = { id: `resp_${n}`, object: "response", status: "completed", output, usage: { input_tokens: 100, output_tokens: 20, total_tokens: 120 } };
+  const events: { readonly type: string; readonly [key: string]: unknown }[] = [{ type: "response.created", response: { ...response, status: "in_progress", output: [] } }];
+  for (const [index, item] of output.entries()) {
+    const isCall = item.type === "function_call";
+    events.push({ type: "response.output_item.added", output_index: index, item: { ...item, status: "in_progress", ...(isCall ? { arguments: "" } : { content: [] }) } });
+    if (!isCall) events.push({ type: "response.output_text.delta", item_id: item.id, output_index: index, content_index: 0, delta: text });
+    events.push({ type: "response.output_item.done", output_index: index, item });
+  }
+  events.push({ type: "response.completed", response });
+  return events.map((event, index) => `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: index })}\n\n`);
+}
+
+function chatFrames({ text, calls = [] }: Answer, n: number): string[] {
+  const base = { id: `chat_${n}`, object: "chat.completion.chunk", created: 0, model: "m" };
+  const chunk = (delta: object, finish: string | null = null) => ({ ...base, choices: [{ index: 0, delta, finish_reason: finish }] });
+  const chunks: object[] = [chunk({ role: "assistant", content: "" })];
+  if (text !== undefined) chunks.push(chunk({ content: text }));
+  for (const [index, { name, input }] of calls.entries()) {
+    chunks.push(chunk({ tool_calls: [{ index, id: `c_${n}_${index}`, type: "function", function: { name, arguments: "" } }] }));
+    chunks.push(chunk({ tool_calls: [{ index, function: { arguments: JSON.stringify(input) } }] }));
+  }
+  chunks.push(chunk({}, calls.length > 0 ? "tool_calls" : "stop"));
+  chunks.push({ ...base, choices: [], usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } });
+  return [...chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`), "data: [DONE]\n\n"];
+}
