@@ -1,8 +1,15 @@
 /** The `holdfast` program. */
+import { existsSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
 import { processIo } from "./cli/process-io.ts";
+import { homeFolder } from "./config/home.ts";
 import { main } from "./program.ts";
 
 const io = processIo();
+// Commands load their parts later, compiled ones where they are kept. Only in our own folder, which nobody else can write.
+const home = homeFolder(io.env, io.cwd);
+if (existsSync(home)) enableCompileCache(join(home, "cache", "compile"));
 process.exitCode = await main(process.argv.slice(2), io);
 await io.flush();
 // What is still open (a socket kept alive, stdin) is nothing that anybody waits for.
