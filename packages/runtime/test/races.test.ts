@@ -79,6 +79,20 @@ describe("interrupt against", () => {
     expect((await drive(ports, session, { waiting: "return" })).standing).toBe("unverified");
   });
 
+  test("text that was typed before it: the interrupted turn ends, and the text starts the next one when the session is driven again", async () => {
+    const world = createWorld({ model: createTestModel(() => ({})) });
+    const ports = portsOf(world);
+    const session = await newSession(ports);
+    await post(ports, session, say("go"));
+    const both = async () => {
+      await post(ports, session, say("and this"));
+      await post(ports, session, interrupt);
+    };
+    expect((await drive(ports, session, { waiting: "return", stops: at(effectOf("before", "sample:"), both) })).standing).toBe("interrupted");
+    expect((await drive(ports, session, { waiting: "return" })).standing).toBe("unverified");
+    expect((await readSession(ports, session)).turns.map((turn) => turn.goal)).toEqual(["go", "and this"]);
+  });
+
   test("an open approval: the call is not run, a later answer changes nothing", async () => {
     const { end, session, ports, tool } = await play(commitOf("after", "approval.requested"), { act: "interrupt", approvals: true });
     expect(end.standing).toBe("interrupted");

@@ -2,12 +2,12 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BlobStore, Log, Ports } from "@holdfast/runtime";
 import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime-api.ts";
-import { clock } from "./clock.ts";
-import { ids } from "./ids.ts";
+import { clock } from "@holdfast/node/host/clock";
+import { ids } from "@holdfast/node/host/ids";
 import { createModels } from "./model.ts";
 import { createSecrets } from "./secrets.ts";
-import { createPassingSigner, openSigner } from "./signer.ts";
-import { createWakeups } from "./wakeups.ts";
+import { createPassingSigner, openSigner } from "@holdfast/node/host/signer";
+import { createWakeups } from "@holdfast/node/host/wakeups";
 
 /** What reading sessions and posting to them takes: neither tools nor commands nor the workspace are loaded. */
 export async function openStore(options: HostOptions): Promise<OpenStore> {

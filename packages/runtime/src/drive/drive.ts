@@ -100,6 +100,8 @@ async function run(driver: Driver): Promise<DriveEnd> {
       if (running.size === 0) {
         const rest = atRest(driver, plan, ended);
         if (rest !== null) {
+          // After an interrupt the client has the word: text that waits starts a turn when it drives again.
+          if (rest.standing === "interrupted") return rest;
           const goesOn = rest.standing === "waiting" ? await hasControl(driver) : (await ports.log.inbox(driver.session)).length > 0;
           if (!goesOn) return rest;
           hasNews = true;

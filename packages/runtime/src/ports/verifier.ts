@@ -16,6 +16,8 @@ export interface VerifierContext {
   readonly acceptCheckChanges: readonly string[];
   /** Commands of the session that still run; they are paused while a check runs. */
   readonly runningTasks: readonly string[];
+  /** The session's baseline so far, where checks are added later: it stays, and only what is new is taken. */
+  readonly earlier?: Baseline | null;
   readonly onOutput: (checkId: string, text: string) => void;
 }
 
