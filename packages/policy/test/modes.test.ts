@@ -131,7 +131,8 @@ test("three kinds of refusal are told apart", async () => {
   expect(new Set(ids)).toEqual(new Set(["builtin:network", "builtin:destroys-system", "builtin:unparsed"]));
 });
 
-test("sentences carry no control characters into a terminal", async () => {
+test("sentences stay short and carry no control characters into a terminal", async () => {
   const { reason, forModel } = await decide("cat $'/etc/shadow\\e[2J' ~/.ssh/$'\\e]0;x\\a'");
+  expect((await decide(`cat ${"/.ssh".repeat(9000)}`)).reason.length).toBeLessThan(1000);
   expect(reason + forModel).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
 });

@@ -85,8 +85,9 @@ export function judgeSubjects(subjects: readonly (readonly Fact[])[], rules: rea
   };
 }
 
+/** The person sees the whole input beside it: here a beginning is enough, without what a terminal would obey. */
 function fill(sentence: string, what: string): string {
-  const safe = [...what]
+  const safe = [...(what.length > 200 ? `${what.slice(0, 199)}…` : what)]
     .map((character) => (character < " " || (character >= "\u007f" && character < "\u00a0") ? " " : character))
     .join("");
   return sentence.replaceAll("{what}", () => safe);

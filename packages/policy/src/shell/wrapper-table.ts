@@ -89,7 +89,6 @@ export const wrapperForms: ReadonlyMap<string, WrapperForm> = new Map<string, Wr
   ["command", own({ flags: "p" })],
   ["builtin", own({})],
   ["exec", own({ flags: "cl", valued: "a" }, { opaque: ["a", "c", "l"] })],
-  ["coproc", own({})],
   ["busybox", own({})],
   ["toybox", own({})],
   ["caffeinate", own({ flags: "disum", valued: "tw" })],
