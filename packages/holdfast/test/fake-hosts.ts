@@ -9,10 +9,10 @@ import type { CallOutcome, CallPlan, CheckRun, Evidence, Json } from "@holdfast/
 import type { FileEdit, Files, Owner, Ports, Tool, Verifier } from "@holdfast/runtime";
 import * as runtime from "@holdfast/runtime";
 import { createMemoryBlobs, createMemoryLog } from "@holdfast/stores";
-import { clock } from "../src/host/clock.ts";
-import { ids } from "../src/host/ids.ts";
-import { createPassingSigner } from "../src/host/signer.ts";
-import { createWakeups } from "../src/host/wakeups.ts";
+import { clock } from "@holdfast/node/host/clock";
+import { ids } from "@holdfast/node/host/ids";
+import { createPassingSigner } from "@holdfast/node/host/signer";
+import { createWakeups } from "@holdfast/node/host/wakeups";
 import type { Hosts } from "../src/runtime-api.ts";
 
 export interface FakeHostOptions {

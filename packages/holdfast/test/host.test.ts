@@ -3,12 +3,12 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { clock } from "../src/host/clock.ts";
-import { ids } from "../src/host/ids.ts";
+import { clock } from "@holdfast/node/host/clock";
+import { ids } from "@holdfast/node/host/ids";
 import { createModels } from "../src/host/model.ts";
 import { createSecrets } from "../src/host/secrets.ts";
-import { openSigner } from "../src/host/signer.ts";
-import { createWakeups } from "../src/host/wakeups.ts";
+import { openSigner } from "@holdfast/node/host/signer";
+import { createWakeups } from "@holdfast/node/host/wakeups";
 
 let folder = "";
 beforeEach(async () => {

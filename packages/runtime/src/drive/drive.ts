@@ -80,13 +80,16 @@ async function run(driver: Driver): Promise<DriveEnd> {
     for (;;) {
       if (detach.signal.aborted) throw new HoldfastError("stale_driver", "the driver was detached");
       while (settled.length > 0) take(driver, running, settled.shift() as Settled);
-      let steering: Steering[] = [];
-      if (hasNews || atBoundary(driver)) {
-        hasNews = false;
-        steering = await takeInbox(driver);
-      }
-      await close(driver, running, steering);
       const end = driver.staged.events.find((event) => event.type === "turn.ended");
+      // An ended turn is committed and signed before anything of the next one.
+      if (end === undefined) {
+        let steering: Steering[] = [];
+        if (hasNews || atBoundary(driver)) {
+          hasNews = false;
+          steering = await takeInbox(driver);
+        }
+        await close(driver, running, steering);
+      }
       await flush(driver);
       if (end?.type === "turn.ended") {
         const { outcome, isWeak, report, error } = end.payload;
