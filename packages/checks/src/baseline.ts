@@ -19,7 +19,10 @@ export interface StoredInputs {
 /** A failing baseline is run again where that is quick, to know a flaky check from the start. */
 const repeatWithinMs = 60_000;
 
-/** The tree before the session's work: subject, content of the checks' inputs, and (where `runs`) the checks' results. */
+/**
+ * The tree before the session's work: subject, content of the checks' inputs, and (where `runs`) the checks' results.
+ * Where there is an earlier baseline its tree stays the one that counts; new checks run on the tree of now.
+ */
 export async function takeBaseline(
   input: VerifierInput,
   rounds: Rounds,
@@ -29,23 +32,27 @@ export async function takeBaseline(
   signal: AbortSignal,
 ): Promise<Baseline> {
   const { observer, files } = input;
-  const snapshot = await observer.snapshot(null);
-  const outputs = [...new Set(checks.flatMap((check) => check.outputs))].sort();
+  const earlier = context.earlier ?? null;
+  const stored = storedInputs(earlier?.inputs ?? null);
+  const outputs = [...new Set([...stored.outputs, ...checks.flatMap((check) => check.outputs)])].sort();
+  const snapshot = await observer.snapshot(earlier?.manifest ?? null);
+  const first = earlier?.manifest ?? snapshot.manifest;
+  const evidence = (earlier?.evidence ?? []).filter((one) => checks.some((check) => check.id === one.checkId));
   const found: (readonly [CheckDefinition, CheckInputs])[] = [];
-  for (const check of checks) found.push([check, await findInputs(check, snapshot.manifest, observer, files)]);
+  for (const check of checks) found.push([check, await findInputs(check, first, observer, files)]);
 
   const isDependency = matcher(dependenciesInScope);
   const entries = found.flatMap(([, { inputs }]) => [...inputs.values()].map(({ entry }) => entry));
   const manifest = await observer.keep(
-    snapshot.manifest,
+    first,
     entries.filter((entry) => !isDependency(entry.path)),
   );
   const named = found.map(([, one]) => one.named);
-  const evidence: Evidence[] = [];
   if (runs) {
     const signatures = await takeSignatures(observer, files, named);
     await rounds.whilePaused(context, async () => {
       for (const [check, one] of found) {
+        if (evidence.some((known) => known.checkId === check.id)) continue;
         const round = { check, context, signal, scope: manifest, outputs, inputs: inputsDigest(one, signatures), next: counter() };
         evidence.push(await runBaseline(rounds, round));
       }
@@ -53,8 +60,14 @@ export async function takeBaseline(
   }
   // Taken after the runs: what they wrote into ignored places is the runtime's own doing.
   const { around, builds } = await takeSignatures(observer, files, named);
-  const stored: StoredInputs = { version: 1, outputs, around, builds };
-  return { subject: await subjectOf(snapshot, outputs, observer), manifest, evidence, inputs: stored as unknown as Json };
+  const kept: StoredInputs = {
+    version: 1,
+    outputs,
+    around: earlier === null ? around : stored.around,
+    builds: { ...builds, ...stored.builds },
+  };
+  const subject = earlier?.subject ?? (await subjectOf(snapshot, outputs, observer));
+  return { subject, manifest, evidence, inputs: kept as unknown as Json };
 }
 
 async function runBaseline(rounds: Rounds, round: Round): Promise<Evidence> {

@@ -93,3 +93,19 @@ test("a check added later is held to the session's baseline", async () => {
   const { evidence } = await place.round(baseline, commandCheck("sh test/run.sh"));
   expect(evidence[0]?.weaknesses).toMatchObject([{ kind: "test_changed" }]);
 });
+
+test("checks added later extend the baseline and never move it", async () => {
+  const [first, second] = [commandCheck("sh test/run.sh"), commandCheck("true")];
+  place.write("test/run.sh", "grep -q b a.txt\n");
+  place.commit();
+  const before = await place.baseline(first);
+  place.write("test/run.sh", "true\n");
+  const after = await place.verifier.baseline([first, second], true, { ...place.context(), earlier: before }, never());
+  expect(after.subject).toBe(before.subject);
+  expect(after.evidence.map((one) => [one.checkId, one.run.passed])).toEqual([
+    [first.id, false],
+    [second.id, true],
+  ]);
+  const { evidence } = await place.round(after, first);
+  expect(evidence[0]?.weaknesses).toMatchObject([{ kind: "test_changed" }]);
+});
