@@ -9,8 +9,8 @@ const launcher = join(import.meta.dirname, "../bin/holdfast");
 /** Stands for the program: says how it was started, or with `wait` stays until a signal comes. */
 const program = `
   const [, main, ...args] = process.argv;
-  console.log(JSON.stringify({ pid: process.pid, node: process.execPath, cwd: process.cwd(), args }));
   if (args[0] === "wait") { process.on("SIGTERM", () => process.exit(42)); setInterval(() => {}, 1000); }
+  console.log(JSON.stringify({ pid: process.pid, node: process.execPath, cwd: process.cwd(), args }));
 `;
 
 interface Started {
