@@ -10,6 +10,7 @@
 set -m
 folder=$1 mark=$2 seconds=$3 blocks=$4 confined=$5 cwd=$6
 shift 6
+unset HOLDFAST_WRAPPER
 
 why=
 trap 'why=${why:-timed_out}' USR1
@@ -17,7 +18,7 @@ trap 'why=${why:-output_capped}' USR2
 trap 'why=${why:-ended}' TERM INT HUP
 
 . "${0%/*}/inherited.sh"
-close_inherited
+close_inherited 3
 if [ -r /proc/self/stat ]; then . "${0%/*}/linux.sh"; else . "${0%/*}/other.sh"; fi
 
 # The claim: this file is created by exactly one of us, or by whoever revoked this attempt.
@@ -130,18 +131,10 @@ printf 'command %s end\n' "$command" >>"$folder/start"
 reader=$!
 exec 4<&- 5>&-
 
-# Told to hurry, the timer stops timing, and ends what still holds the pipe although the command itself has ended.
 (
   exec 3>&- 6<&-
-  hurry=
-  trap 'hurry=yes' USR1
-  sleep "$seconds" &
-  wait "$!"
-  if [ -z "$hurry" ]; then kill -s USR1 "$$"
-  else
-    sleep 0.05
-    kill_all
-  fi
+  sleep "$seconds"
+  kill -s USR1 "$$"
 ) 2>/dev/null &
 timer=$!
 
@@ -159,9 +152,16 @@ fi
 trap : USR1 TERM INT HUP
 
 # Its own process has ended: so does whatever it left behind. A pid namespace has seen to that already.
+late=
 if [ "$confined" = no ]; then
   if kill -s KILL -- "-$command" 2>/dev/null; then kill_all; fi
-  kill -s USR1 "$timer" 2>/dev/null
+  # What left the group may hold the pipe, and then the reader goes on.
+  (
+    exec 3>&-
+    sleep 0.05
+    kill_all
+  ) 2>/dev/null &
+  late=$!
 fi
 while kill -0 "$reader" 2>/dev/null; do wait "$reader"; done
 
@@ -190,7 +190,7 @@ fi
 
 # One write; a record without its last word counts as none.
 printf '%s end\n' "$end" >"$folder/exit"
-kill -s TERM -- "-$timer" 2>/dev/null
+kill -s TERM -- "-$timer" ${late:+"-$late"} 2>/dev/null
 
 # What left the group and holds no pipe is found by its mark. The starter does that faster, if it still lives.
 trap '' PIPE

@@ -34,6 +34,6 @@ export function pauseRun(folder: RunFolder, mark: string, paused: boolean): void
 function treeOf(folder: RunFolder, mark: string): Tree {
   const start = readStart(folder);
   // A pid from a wrapper that is gone may be another program's by now; the mark can't be.
-  if (!isRunning(start)) return { root: null, mark, isConfined: false };
-  return { root: start.command, mark, isConfined: start.isConfined };
+  if (!isRunning(start)) return { root: null, mark, isConfined: false, isOrphaned: true };
+  return { root: start.command, mark, isConfined: start.isConfined, isOrphaned: false };
 }

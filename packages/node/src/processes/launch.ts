@@ -91,7 +91,8 @@ export async function prepareLaunch(
       spec.cwd,
       ...line,
     ],
-    environment,
+    // The wrapper takes this out again: its helpers keep it, the command never has it.
+    environment: { ...environment, HOLDFAST_WRAPPER: mark },
     link,
     networkFolder,
   };

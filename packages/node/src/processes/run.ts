@@ -54,7 +54,7 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
   const ended = Promise.race([lines.reached(2), left]).then(async () => {
     if (endOfRun(place.folder) === null) await left;
     // The wrapper leaves this to us as long as we can hear it.
-    if (!start.isConfined && since !== null) killStrays(place.mark, since);
+    if (!start.isConfined && since !== null) await killStrays(place.mark, since);
     return endOfRun(place.folder) ?? lost;
   });
   return follow(

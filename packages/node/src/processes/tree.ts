@@ -8,6 +8,8 @@ export interface Tree {
   readonly mark: string;
   /** Under the sandbox the root is bubblewrap's own outer process: it stays out of pauses, its children are the tree. */
   readonly isConfined: boolean;
+  /** The wrapper is gone: what it had to help it (reader, timer) is of no more use and belongs to the tree. */
+  readonly isOrphaned: boolean;
 }
 
 /**
@@ -17,67 +19,26 @@ export interface Tree {
  */
 export function processesOf(tree: Tree): number[] {
   if (process.platform !== "linux") return tree.root === null ? [] : [tree.root];
+  const names = tree.isOrphaned ? ["HOLDFAST_RUN", "HOLDFAST_WRAPPER"] : ["HOLDFAST_RUN"];
   const children = new Map<number, number[]>();
   const found = new Set<number>();
-  for (const name of readdirSync("/proc")) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
-    const stat = readStat(pid);
+  for (const pid of readdirSync("/proc").map(Number)) {
+    const stat = Number.isInteger(pid) ? readStat(pid) : null;
     if (stat === null || stat[0] === "Z" || stat[0] === "X") continue;
     const parent = Number(stat[1]);
     children.set(parent, [...(children.get(parent) ?? []), pid]);
-    if (pid === tree.root || carries(pid, tree.mark)) found.add(pid);
+    if (pid === tree.root || carries(pid, tree.mark, names)) found.add(pid);
   }
+  // A set takes in what is added while it is walked.
   for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
   if (tree.isConfined && tree.root !== null) found.delete(tree.root);
   return [...found];
 }
 
-/** Where the machine was in handing out pids. */
-export interface PidMark {
-  readonly last: number;
-  readonly forks: number;
-}
-
-/** Null where there is no /proc. */
-export function markPids(): PidMark | null {
+function carries(pid: number, mark: string, names: readonly string[]): boolean {
   try {
-    const last = Number(readFileSync("/proc/loadavg", "utf8").trim().split(" ").at(-1));
-    const forks = Number(/^processes (\d+)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1]);
-    return { last, forks };
-  } catch {
-    return null;
-  }
-}
-
-/**
- * Kills what carries the mark, looking only at processes made since `since`: pids are handed out in turn, so unless they
- * went round since then these are few, and the search is cheap enough to follow every command.
- */
-export function killStrays(mark: string, since: PidMark): void {
-  for (let round = 0; round < 100; round += 1) {
-    const now = markPids();
-    if (now === null) return;
-    const wentRound = now.forks - since.forks > pidLimit() / 2;
-    const isNew = (pid: number): boolean =>
-      wentRound || (since.last <= now.last ? pid > since.last && pid <= now.last : pid > since.last || pid <= now.last);
-    const strays = readdirSync("/proc")
-      .map(Number)
-      .filter((pid) => isNew(pid) && carries(pid, mark));
-    if (strays.length === 0) return;
-    for (const pid of strays) signal(pid, "SIGKILL");
-  }
-}
-
-let knownLimit: number | undefined;
-function pidLimit(): number {
-  knownLimit ??= Number(readFileSync("/proc/sys/kernel/pid_max", "utf8"));
-  return knownLimit;
-}
-
-function carries(pid: number, mark: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, "latin1").includes(`HOLDFAST_RUN=${mark}`);
+    const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
+    return names.some((name) => environment.includes(`${name}=${mark}`));
   } catch {
     return false;
   }
@@ -104,6 +65,49 @@ export async function killTree(tree: Tree): Promise<void> {
     for (const pid of left) signal(pid, "SIGKILL");
     await sleep(10);
   }
+}
+
+/** Where the machine was in handing out pids. */
+export interface PidMark {
+  readonly last: number;
+  readonly forks: number;
+}
+
+/** Null where there is no /proc. */
+export function markPids(): PidMark | null {
+  try {
+    const last = Number(readFileSync("/proc/loadavg", "utf8").trim().split(" ").at(-1));
+    const forks = Number(/^processes (\d+)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1]);
+    return { last, forks };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Kills what carries the mark, looking only at processes made since `since`: pids are handed out in turn, so unless they
+ * went round since then these are few, and the search is cheap enough to follow every command. Returns when they are dead.
+ */
+export async function killStrays(mark: string, since: PidMark): Promise<void> {
+  for (let round = 0; round < 200; round += 1) {
+    const now = markPids();
+    if (now === null) return;
+    const wentRound = now.forks - since.forks > pidLimit() / 2;
+    const isNew = (pid: number): boolean =>
+      wentRound || (since.last <= now.last ? pid > since.last && pid <= now.last : pid > since.last || pid <= now.last);
+    const strays = readdirSync("/proc")
+      .map(Number)
+      .filter((pid) => isNew(pid) && carries(pid, mark, ["HOLDFAST_RUN"]));
+    if (strays.length === 0) return;
+    for (const pid of strays) signal(pid, "SIGKILL");
+    await sleep(1);
+  }
+}
+
+let knownLimit: number | undefined;
+function pidLimit(): number {
+  knownLimit ??= Number(readFileSync("/proc/sys/kernel/pid_max", "utf8"));
+  return knownLimit;
 }
 
 /** A process that is gone needs no signal. */

@@ -37,9 +37,10 @@ function joinCommand(pid: number, programs: SandboxPrograms): string[] {
 async function hold(folder: string, programs: SandboxPrograms): Promise<number> {
   const owners = process.getuid?.() === 0 ? ["--cap-drop", "ALL"] : ["--unshare-user"];
   const script = `echo; exec sleep ${heldForSeconds} >&-`;
+  const [program = "", ...alone] = programs.alone;
   const child = spawn(
-    programs.bwrap,
-    [...owners, "--unshare-net", "--ro-bind", "/", "/", "--json-status-fd", "3", "--", "/bin/sh", "-c", script],
+    program,
+    [...alone, programs.bwrap, ...owners, "--unshare-net", "--ro-bind", "/", "/", "--json-status-fd", "3", "--", "/bin/sh", "-c", script],
     { detached: true, stdio: ["ignore", "pipe", "ignore", "pipe"], cwd: "/", env: {} },
   );
   // The line on descriptor 1 comes from inside: by then loopback is up.
@@ -63,6 +64,7 @@ export async function bridgeProxy(folder: string, programs: SandboxPrograms, soc
     });
   }
   const [program = "", ...args] = [
+    ...programs.alone,
     ...command,
     socat,
     `TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,backlog=64`,

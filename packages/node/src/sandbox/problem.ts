@@ -6,10 +6,12 @@ import { findProgram } from "./programs.ts";
 export interface SandboxPrograms {
   readonly bwrap: string;
   readonly nsenter: string;
+  /** The start of a command line whose program gets none of our descriptors above 3. */
+  readonly alone: readonly string[];
 }
 
 /** What a machine lacks to confine commands, found by doing it once. */
-export async function probeSandbox(): Promise<{ readonly programs: SandboxPrograms } | { readonly problem: string }> {
+export async function probeSandbox(scripts: string): Promise<{ readonly programs: SandboxPrograms } | { readonly problem: string }> {
   if (process.platform !== "linux") {
     return { problem: `Commands can't be confined on ${process.platform} yet. Use --sandbox off to run them unconfined.` };
   }
@@ -21,7 +23,10 @@ export async function probeSandbox(): Promise<{ readonly programs: SandboxProgra
     };
   }
   const nsenter = findProgram("nsenter");
-  if (nsenter === null) return { problem: "nsenter is not installed. Install util-linux or use --sandbox off." };
+  const bash = findProgram("bash");
+  if (nsenter === null || bash === null) {
+    return { problem: "nsenter or bash is not installed. Install util-linux and bash, or use --sandbox off." };
+  }
   const said = await run(bwrap, [
     ...isolation(process.getuid?.() === 0),
     "--unshare-net",
@@ -34,7 +39,9 @@ export async function probeSandbox(): Promise<{ readonly programs: SandboxProgra
     "/proc",
     "true",
   ]);
-  return said === null ? { programs: { bwrap, nsenter } } : { problem: `bubblewrap can't make a sandbox here (${said}). ${remedy()}` };
+  return said === null
+    ? { programs: { bwrap, nsenter, alone: [bash, "--posix", `${scripts}alone.sh`] } }
+    : { problem: `bubblewrap can't make a sandbox here (${said}). ${remedy()}` };
 }
 
 /** Namespaces and privileges of every sandbox. Root needs no user namespace, and keeps no capability. */

@@ -1,0 +1,10 @@
+// A process that starts a command and then waits to be killed. Arguments: options of createProcesses, the command's spec.
+import { createProcesses } from "@holdfast/node/processes/index";
+import type { ProcessesOptions } from "@holdfast/node/processes/index";
+import type { CommandSpec } from "@holdfast/runtime/ports/processes";
+
+const [options = "", spec = ""] = process.argv.slice(2);
+const running = await createProcesses(JSON.parse(options) as ProcessesOptions).start(JSON.parse(spec) as CommandSpec);
+console.log(running.ref);
+await running.ended;
+console.log("ended");
