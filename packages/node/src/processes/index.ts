@@ -52,7 +52,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
   const owner = currentOwner(options.label ?? `${basename(process.argv[1] ?? "node")} in ${process.cwd()}`);
   const runs = new Map<string, Run>();
   let probe: ReturnType<typeof probeSandbox> | undefined;
-  const sandbox = (): ReturnType<typeof probeSandbox> => (probe ??= probeSandbox(context.scripts));
+  const sandbox = (): ReturnType<typeof probeSandbox> => (probe ??= probeSandbox(context.scripts, environment["PATH"]));
 
   const placeOf = (ref: string, networkFolder: string): RunPlace => ({
     ref,

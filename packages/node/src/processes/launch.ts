@@ -40,6 +40,10 @@ export interface Launch {
 /** An argument of a program has 128 KiB at most on Linux. */
 const longestCommand = 120_000;
 
+/** Where a caller says "no limit": what the shell can still count. */
+const longestMs = 1e11;
+const largestOutput = 2 ** 50;
+
 export const defaultScripts = fileURLToPath(new URL("../../sh/", import.meta.url));
 
 /** Makes the run's folders and works out its command line. `programs` null: unconfined. */
@@ -85,8 +89,8 @@ export async function prepareLaunch(
       `${context.scripts}run.sh`,
       folder.base,
       mark,
-      (spec.timeoutMs / 1000).toFixed(3),
-      String(Math.max(1, Math.ceil(spec.outputCap / 512))),
+      (Math.min(spec.timeoutMs, longestMs) / 1000).toFixed(3),
+      String(Math.max(1, Math.ceil(Math.min(spec.outputCap, largestOutput) / 512))),
       programs === null ? "no" : "yes",
       spec.cwd,
       ...line,

@@ -1,7 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
 /** Addresses that mean this machine, its neighbours, or a cloud's own services, and not a host of the internet. */
-const inside = new BlockList();
+const inside4 = new BlockList();
+// A list of its own: one that holds IPv4 written as IPv6 would hold every IPv4 address.
+const inside6 = new BlockList();
 for (const [network, bits] of [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -20,7 +22,7 @@ for (const [network, bits] of [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ] as const) {
-  inside.addSubnet(network, bits, "ipv4");
+  inside4.addSubnet(network, bits, "ipv4");
 }
 for (const [network, bits] of [
   // Unspecified, loopback, and IPv4 written as IPv6.
@@ -38,11 +40,12 @@ for (const [network, bits] of [
   ["fec0::", 10],
   ["ff00::", 8],
 ] as const) {
-  inside.addSubnet(network, bits, "ipv6");
+  inside6.addSubnet(network, bits, "ipv6");
 }
 
 /** True for a public unicast address. Anything that is no address is not public. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
-  return family !== 0 && !inside.check(address, family === 4 ? "ipv4" : "ipv6");
+  if (family === 0) return false;
+  return family === 4 ? !inside4.check(address, "ipv4") : !inside6.check(address, "ipv6");
 }

@@ -115,7 +115,7 @@ function npmSecrets(home: string): string[] {
 
 /**
  * Unix sockets that something listens on: connecting needs no write, and whoever answers works outside the sandbox.
- * Those in /run and /tmp are hidden with their folders; `keep` are folders whose own sockets belong to the session.
+ * `keep` are folders whose own sockets belong to the session.
  */
 function sockets(keep: readonly string[]): string[] {
   let table: string;
@@ -125,7 +125,7 @@ function sockets(keep: readonly string[]): string[] {
     return [];
   }
   const paths = table.split("\n").flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
-  return paths.filter((path) => !/^\/(?:run|var\/run|tmp)\//.test(path) && !keep.some((folder) => path.startsWith(`${folder}/`)));
+  return paths.filter((path) => !keep.some((folder) => path.startsWith(`${folder}/`)));
 }
 
 function realPath(path: string): string[] {

@@ -90,7 +90,8 @@ export function createNetworks(home: string, resolve: Resolve = resolveByDns): N
 }
 
 function proxyVariables(token: string): Record<string, string> {
-  const proxy = `http://${token}:@127.0.0.1:${proxyPort}`;
+  // Some clients send nothing at all unless there is a user and a password.
+  const proxy = `http://holdfast:${token}@127.0.0.1:${proxyPort}`;
   const direct = "localhost,127.0.0.1,::1";
   return {
     HTTP_PROXY: proxy,

@@ -11,19 +11,22 @@ export interface SandboxPrograms {
 }
 
 /** What a machine lacks to confine commands, found by doing it once. */
-export async function probeSandbox(scripts: string): Promise<{ readonly programs: SandboxPrograms } | { readonly problem: string }> {
+export async function probeSandbox(
+  scripts: string,
+  path: string | undefined,
+): Promise<{ readonly programs: SandboxPrograms } | { readonly problem: string }> {
   if (process.platform !== "linux") {
     return { problem: `Commands can't be confined on ${process.platform} yet. Use --sandbox off to run them unconfined.` };
   }
-  const bwrap = findProgram("bwrap");
+  const bwrap = findProgram("bwrap", path);
   if (bwrap === null) {
     return {
       problem:
         "bubblewrap is not installed. Install it (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap) or use --sandbox off.",
     };
   }
-  const nsenter = findProgram("nsenter");
-  const bash = findProgram("bash");
+  const nsenter = findProgram("nsenter", path);
+  const bash = findProgram("bash", path);
   if (nsenter === null || bash === null) {
     return { problem: "nsenter or bash is not installed. Install util-linux and bash, or use --sandbox off." };
   }

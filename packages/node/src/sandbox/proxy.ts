@@ -117,14 +117,14 @@ function refuse(response: ServerResponse, status: number, reason: string): void 
   response.end(`holdfast: ${reason}\n`);
 }
 
-/** The user name of `Proxy-Authorization: Basic`. */
+/** The password of `Proxy-Authorization: Basic`. */
 function tokenOf(request: IncomingMessage): string | null {
   const match = /^Basic (\S+)$/i.exec(request.headers["proxy-authorization"] ?? "");
   return match === null
     ? null
     : (Buffer.from(match[1] ?? "", "base64")
         .toString("latin1")
-        .split(":")[0] ?? null);
+        .split(":")[1] ?? null);
 }
 
 function parseUrl(text: string): URL | null {

@@ -1,0 +1,157 @@
+import { existsSync, readFileSync, rmSync, symlinkSync, mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Processes } from "@holdfast/runtime/ports/processes";
+import { findProgram } from "@holdfast/node/sandbox/programs";
+import { makePlace, processesAt, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
+
+const place = makePlace();
+let processes: Processes;
+let server: Server;
+let port = 0;
+/** Host header and path of each request that reached the server on the machine's own loopback. */
+const reached: string[] = [];
+
+const node = `'${process.execPath}'`;
+const fetchScript = (url: string) =>
+  `${node} -e 'fetch("${url}").then(async (r) => console.log(r.status, (await r.text()).trim()), (e) => console.log("failed", e.cause?.code ?? e.message))'`;
+const run = (command: string, options: Parameters<typeof specFor>[2] = {}) =>
+  runToEnd(processes, specFor(place, command, { ...options, confinement: { mode: "workspace-write", ...options.confinement } }));
+
+/** For shell lines that talk to the proxy themselves: the command's own pass as a header, and bytes sent as they are. */
+const auth = `Proxy-Authorization: Basic '"$AUTH"'\\r\\n`;
+const readPass = `AUTH=$(printf '%s' "$HTTP_PROXY" | sed 's,http://,,; s,@.*,,' | tr -d '\\n' | base64 -w0)`;
+const raw = (bytes: string) => `printf '${bytes}' | timeout 5 socat -t 2 - TCP:127.0.0.1:17653 2>&1 | head -c 300; echo`;
+
+beforeAll(async () => {
+  // Both names lead to this machine: only the list tells them apart.
+  processes = processesAt(place, { resolve: async () => ["127.0.0.1"] });
+  server = createServer((request, response) => {
+    reached.push(`${request.headers.host} ${request.url}`);
+    response.end("SERVED");
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(async () => {
+  await processes.endSession("session", { forget: true });
+  server.closeAllConnections();
+  server.close();
+  rmSync(place.base, { recursive: true, force: true });
+});
+
+describe("without a network", () => {
+  it("nothing outside is reached, loopback of the machine included (B04)", async () => {
+    const { text } = await run(
+      `${fetchScript(`http://127.0.0.1:${port}/`)}; (exec 9<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && echo OPEN; tail -n +3 /proc/net/dev | cut -d: -f1; cat /proc/net/route | wc -l`,
+    );
+    expect(text).toMatch(/^failed ECONNREFUSED\n *lo\n1\n$/);
+    expect(reached).toEqual([]);
+  });
+
+  it("commands of one session reach each other, a check is alone", async () => {
+    const script = `${node} -e 'require("http").createServer((q, s) => s.end("DEV")).listen(8123, "127.0.0.1", () => console.log("up"))'`;
+    const dev = await processes.start(specFor(place, script, { confinement: { mode: "workspace-write" } }));
+    await untilOutput(processes, dev.ref, "up");
+    expect((await run(fetchScript("http://127.0.0.1:8123/"))).text).toBe("200 DEV\n");
+    expect((await run(fetchScript("http://127.0.0.1:8123/"), { confinement: { purpose: "check" } })).text).toBe("failed ECONNREFUSED\n");
+    expect((await run(fetchScript("http://127.0.0.1:8123/"), { session: "another" })).text).toBe("failed ECONNREFUSED\n");
+    await processes.endSession("another", { forget: true });
+    await dev.stop();
+  });
+
+  it("a session whose namespace holder is gone gets a new one", async () => {
+    const holder = join(place.home, "commands/session/network/holder");
+    await run("true");
+    process.kill(Number(readFileSync(holder, "utf8").split(" ")[0]), "SIGKILL");
+    for (let look = 0; look < 100 && existsSync(`/proc/${readFileSync(holder, "utf8").split(" ")[0]}`); look += 1)
+      await run("sleep 0.01", { confinement: { purpose: "check" } });
+    expect((await run("echo on")).text).toBe("on\n");
+  });
+});
+
+describe("with a list of hosts", () => {
+  const allowed = ["good.test", "127.0.0.1:1"];
+  const confinement = { network: allowed };
+
+  it("a named host is reached through the proxy, any other is not, whatever way it is asked (B03)", async () => {
+    // Loopback stands for the internet here, so it must be an entry itself, for this server's port.
+    const list = { network: [`good.test:${port}`, `127.0.0.1:${port}`] };
+    reached.length = 0;
+    expect((await run(fetchScript(`http://good.test:${port}/one`), { confinement: list })).text).toBe("200 SERVED\n");
+    expect((await run(fetchScript(`http://good.test:${port}/two`), { confinement: { ...list, purpose: "check" } })).text).toBe(
+      "200 SERVED\n",
+    );
+    expect(reached).toEqual([`good.test:${port} /one`, `good.test:${port} /two`]);
+    reached.length = 0;
+    const { text } = await run(
+      `${readPass}
+      ${raw(`GET http://bad.test:${port}/?CANARY HTTP/1.1\\r\\nHost: good.test\\r\\n${auth}Connection: close\\r\\n\\r\\n`)}
+      ${raw(`CONNECT bad.test:${port} HTTP/1.1\\r\\nHost: good.test\\r\\n${auth}\\r\\n`)}
+      ${raw(`GET http://BAD.test.:${port}/ HTTP/1.1\\r\\nHost: BAD.test.\\r\\n${auth}Connection: close\\r\\n\\r\\n`)}
+      ${raw(`GET /relative HTTP/1.1\\r\\nHost: good.test\\r\\n${auth}Connection: close\\r\\n\\r\\n`)}
+      ${raw(`\\005\\001\\000`)}
+      ${raw(`GET http://good.test:${port}/nopass HTTP/1.1\\r\\nHost: good.test\\r\\nConnection: close\\r\\n\\r\\n`)}
+      ${raw(`GET http://good.test:${port}/kept HTTP/1.1\\r\\nHost: bad.test\\r\\n${auth}\\r\\nGET http://bad.test:${port}/second HTTP/1.1\\r\\nHost: good.test\\r\\n${auth}Connection: close\\r\\n\\r\\n`)}`,
+      { confinement: list },
+    );
+    expect(reached).toEqual([`good.test:${port} /kept`]);
+    expect(text.match(/HTTP\/1.1 403/g)?.length).toBeGreaterThanOrEqual(4);
+  });
+
+  it("a tunnel reaches a named host, and who ignores the proxy reaches nothing (B04)", async () => {
+    const list = { network: [`good.test:${port}`, `127.0.0.1:${port}`] };
+    reached.length = 0;
+    const tunnel = `${readPass}
+      (printf 'CONNECT good.test:${port} HTTP/1.1\\r\\nHost: x\\r\\nProxy-Authorization: Basic '"$AUTH"'\\r\\n\\r\\n'; sleep 0.3; printf 'GET /tunnel HTTP/1.0\\r\\n\\r\\n'; sleep 0.3) | timeout 5 socat -t 2 - TCP:127.0.0.1:17653`;
+    expect((await run(tunnel, { confinement: list })).text).toMatch(/200 Connection established[^]*SERVED$/);
+    const direct = await run(
+      `unset HTTP_PROXY http_proxy HTTPS_PROXY https_proxy ALL_PROXY NODE_USE_ENV_PROXY; ${fetchScript(`http://127.0.0.1:${port}/direct`)}`,
+      { confinement: list },
+    );
+    expect(direct.text).toBe("failed ECONNREFUSED\n");
+    expect(reached.map((line) => line.split(" ")[1])).toEqual(["/tunnel"]);
+  });
+
+  it("a host that leads inside is refused although it is named", async () => {
+    reached.length = 0;
+    const { text } = await run(
+      `${readPass}\n${raw(`GET http://good.test:${port}/ HTTP/1.1\\r\\nHost: x\\r\\n${auth}Connection: close\\r\\n\\r\\n`)}`,
+      { confinement },
+    );
+    expect(text).toMatch(/403 Forbidden[^]*holdfast: good.test leads to an address inside/);
+    expect(reached).toEqual([]);
+  });
+
+  it("an approval adds its hosts to that command alone", async () => {
+    const scope = { network: [`good.test:${port}`, `127.0.0.1:${port}`] };
+    const wide = await run(`${fetchScript(`http://good.test:${port}/`)}`, { confinement: { scope } });
+    expect(wide.text).toBe("200 SERVED\n");
+    const plain = await run(`echo "[$HTTP_PROXY]"; ${fetchScript(`http://good.test:${port}/`)}`);
+    expect(plain.text).toMatch(/^\[\]\nfailed /);
+  });
+});
+
+describe("with all of the network", () => {
+  it("the machine's own is used", async () => {
+    expect((await run(fetchScript(`http://127.0.0.1:${port}/`), { confinement: { network: "all" } })).text).toBe("200 SERVED\n");
+    expect((await run(fetchScript(`http://127.0.0.1:${port}/`), { confinement: { scope: { network: "all" } } })).text).toBe("200 SERVED\n");
+  });
+});
+
+describe("a machine that can't confine commands", () => {
+  it("says what to install, refuses to run them confined, and runs them unconfined", async () => {
+    const programs = join(place.base, "programs");
+    mkdirSync(programs);
+    for (const name of ["bash", "cat", "sleep", "grep"]) symlinkSync(findProgram(name) ?? "", join(programs, name));
+    const bare = processesAt(place, { environment: { ...process.env, PATH: programs } });
+    expect(await bare.sandboxProblem()).toMatch(/bubblewrap is not installed.*apt-get install bubblewrap/);
+    await expect(bare.start(specFor(place, "echo hi", { confinement: { mode: "read-only" } }))).rejects.toMatchObject({
+      code: "sandbox_unavailable",
+    });
+    expect((await runToEnd(bare, specFor(place, "echo hi"))).text).toBe("hi\n");
+  });
+});

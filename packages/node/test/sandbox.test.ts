@@ -1,0 +1,224 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { Server } from "node:net";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Processes } from "@holdfast/runtime/ports/processes";
+import { makePlace, processesAt, runToEnd, specFor } from "./processes-fixture.ts";
+import type { Place } from "./processes-fixture.ts";
+
+const servers: Server[] = [];
+
+/** A user's home with credentials, and a repository in it. */
+function furnish(place: Place): void {
+  const files = {
+    ".ssh/id_ed25519": "SECRET",
+    ".aws/credentials": "SECRET",
+    ".netrc": "SECRET",
+    ".npmrc": "registry=https://r.example\n//r.example/:_authToken=SECRET",
+    ".codex/auth.json": "SECRET",
+    ".config/gh/hosts.yml": "SECRET",
+    ".gitconfig": "[user]\n\tname = Name\n\temail = name@example.org\n",
+    ".holdfast/approvals.json": "SECRET",
+    "outside.txt": "outside",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(place.userHome, name)), { recursive: true });
+    writeFileSync(join(place.userHome, name), text);
+  }
+  git(place.workspace, "init", "-q");
+  writeFileSync(join(place.workspace, "a.txt"), "a\n");
+}
+
+function git(folder: string, ...args: string[]): string {
+  return execFileSync("git", ["-C", folder, "-c", "user.name=n", "-c", "user.email=e@example.org", ...args], { encoding: "utf8" });
+}
+
+describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home below %s", (parent) => {
+  const place = makePlace(parent);
+  let processes: Processes;
+  const run = (command: string, options: Parameters<typeof specFor>[2] = {}) =>
+    runToEnd(processes, specFor(place, command, { ...options, confinement: { mode: "workspace-write", ...options.confinement } }));
+  beforeAll(() => {
+    furnish(place);
+    processes = processesAt(place, { environment: { ...process.env, HOME: place.userHome } });
+  });
+  afterAll(async () => {
+    await processes.endSession("session", { forget: true });
+    for (const server of servers.splice(0)) server.close();
+    rmSync(place.base, { recursive: true, force: true });
+  });
+
+  it("can be had on this machine", async () => {
+    expect(await processes.sandboxProblem()).toBe(null);
+  });
+
+  it("writes in the workspace and its own temporary folder, and nowhere else", async () => {
+    const targets = [place.userHome, place.base, "/etc", "/usr", "/", "/var/tmp", "/opt"];
+    const { text } = await run(
+      `echo in > in.txt && echo t > /tmp/t && cat in.txt /tmp/t; for d in ${targets.join(" ")}; do touch $d/written 2>/dev/null && echo wrote $d; done; echo x >> ${place.userHome}/outside.txt; true`,
+    );
+    expect(
+      text
+        .split("\n")
+        .filter((line) => line.startsWith("wrote"))
+        .filter((line) => line !== `wrote ${place.base}`),
+    ).toEqual([]);
+    expect(text).toMatch(/^in\nt\n/);
+    expect(readFileSync(join(place.workspace, "in.txt"), "utf8")).toBe("in\n");
+    expect(readFileSync(join(place.userHome, "outside.txt"), "utf8")).toBe("outside");
+    for (const target of targets) expect(existsSync(join(target, "written"))).toBe(false);
+    expect(existsSync("/tmp/t")).toBe(false);
+  });
+
+  it("writes nothing but there in read-only mode, and what an approval adds exactly", async () => {
+    const other = join(place.base, "other");
+    mkdirSync(other, { recursive: true });
+    const plain = await run("touch no 2>/dev/null || echo refused; touch /tmp/yes && echo tmp", { confinement: { mode: "read-only" } });
+    expect(plain.text).toBe("refused\ntmp\n");
+    const wider = await run(`touch no 2>/dev/null || echo refused; touch ${other}/yes && echo other`, {
+      confinement: { mode: "read-only", scope: { writable: [other] } },
+    });
+    expect(wider.text).toBe("refused\nother\n");
+    expect(existsSync(join(other, "yes"))).toBe(true);
+    const free = await run(`touch ${place.base}/free && echo free`, { confinement: { scope: { unsandboxed: true } } });
+    expect(free.text).toBe("free\n");
+    expect(existsSync(join(place.base, "free"))).toBe(true);
+  });
+
+  it("sees no credential, no record of ours, and no link's way to them (B16)", async () => {
+    symlinkSync(place.home, join(place.workspace, "state"));
+    symlinkSync(join(place.userHome, ".ssh"), join(place.workspace, "keys"));
+    const names = [
+      ".ssh/id_ed25519",
+      ".aws/credentials",
+      ".netrc",
+      ".npmrc",
+      ".codex/auth.json",
+      ".config/gh/hosts.yml",
+      ".holdfast/approvals.json",
+    ];
+    const { text } = await run(
+      `cd ~; for f in ${names.join(" ")} project/state/approvals.json project/keys/id_ed25519; do cat $f; done 2>/dev/null; grep -rs SECRET ~ | head; touch .ssh/new .holdfast/new project/state/new; cat .gitconfig`,
+    );
+    expect(text).not.toContain("SECRET");
+    expect(text).toContain("name = Name");
+    for (const name of [".ssh/new", ".holdfast/new"]) expect(existsSync(join(place.userHome, name))).toBe(false);
+    for (const name of ["state", "keys"]) rmSync(join(place.workspace, name));
+  });
+
+  it("does not reach out through links of the workspace (B12)", async () => {
+    const victim = join(place.base, "victim");
+    mkdirSync(join(victim, "folder"), { recursive: true });
+    writeFileSync(join(victim, "n.md"), "before");
+    symlinkSync(join(victim, "n.md"), join(place.workspace, "n.md"));
+    symlinkSync(join(victim, "folder"), join(place.workspace, "sub"));
+    await run("echo after > n.md; echo x > sub/x; mv n.md moved; rm -rf sub/; ln -sf /etc/hostname h; echo x > h");
+    expect(readFileSync(join(victim, "n.md"), "utf8")).toBe("before");
+    expect(existsSync(join(victim, "folder/x"))).toBe(false);
+    for (const name of ["n.md", "moved", "sub", "h"]) rmSync(join(place.workspace, name), { force: true });
+  });
+
+  it("commits with git, but plants nothing that git would run later outside (B08)", async () => {
+    const commit = await run(
+      "git add -A && git commit -qm first && git log --oneline | wc -l && git checkout -q -b side && git status --short",
+    );
+    expect(commit).toMatchObject({ end: { type: "exited", exitCode: 0 }, text: expect.stringMatching(/1\n/) });
+    const config = readFileSync(join(place.workspace, ".git/config"), "utf8");
+    const { text } = await run(`
+      echo evil > .git/hooks/pre-commit; mkdir h; echo evil > h/pre-commit; mv .git/hooks .git/old; mv h .git/hooks; ln -sfn $PWD/h .git/hooks
+      git config core.hooksPath h; git config core.fsmonitor ./evil; echo '[core]' >> .git/config; rm -f .git/config; mv .git/config .git/c2; cp .git/c .git/config
+      mv .git .git2; rm -rf .git/hooks; mkdir -p evil; echo evil > .git/commondir; echo evil > .git/config.worktree`);
+    expect(readFileSync(join(place.workspace, ".git/config"), "utf8")).toBe(config);
+    expect(existsSync(join(place.workspace, ".git/hooks/pre-commit"))).toBe(false);
+    for (const name of [".git/commondir", ".git/config.worktree", ".git2"]) expect(existsSync(join(place.workspace, name))).toBe(false);
+    expect(text).toContain("moved");
+    expect(git(place.workspace, "rev-parse", "--abbrev-ref", "HEAD")).toBe("side\n");
+  });
+
+  it("leaves editors' and other agents' settings, and hooks kept in the workspace, as they are", async () => {
+    const tasks = join(place.workspace, ".vscode/tasks.json");
+    mkdirSync(dirname(tasks), { recursive: true });
+    writeFileSync(tasks, "{}");
+    mkdirSync(join(place.workspace, "githooks"), { recursive: true });
+    git(place.workspace, "config", "core.hooksPath", "githooks");
+    await run("echo evil > .vscode/tasks.json; rm -rf .vscode; mv .vscode v; echo evil > githooks/pre-push; true");
+    expect(readFileSync(tasks, "utf8")).toBe("{}");
+    expect(existsSync(join(place.workspace, "githooks/pre-push"))).toBe(false);
+    git(place.workspace, "config", "--unset", "core.hooksPath");
+  });
+
+  it("commits in a linked work tree, whose repository keeps its hooks and configuration (B13)", async () => {
+    git(place.workspace, "commit", "-q", "--allow-empty", "-m", "base");
+    const tree = join(place.base, "tree");
+    git(place.workspace, "worktree", "add", "-q", "-f", tree);
+    const inTree = { cwd: tree, confinement: { roots: [tree] } };
+    const { end, text } = await run("echo b > b.txt && git add b.txt && git commit -qm second && git log --oneline | wc -l", inTree);
+    expect(end, text).toEqual({ type: "exited", exitCode: 0 });
+    await run(
+      `echo evil > ${place.workspace}/.git/hooks/pre-commit; echo '[core]' >> ${place.workspace}/.git/config; echo 'gitdir: /nowhere' > .git; touch ${place.workspace}/written`,
+      inTree,
+    );
+    expect(existsSync(join(place.workspace, ".git/hooks/pre-commit"))).toBe(false);
+    expect(existsSync(join(place.workspace, "written"))).toBe(false);
+    expect(git(tree, "status", "--short")).toBe("");
+    // A checkout that merely claims to belong to a repository opens nothing.
+    const liar = join(place.base, "liar");
+    mkdirSync(liar);
+    writeFileSync(join(liar, ".git"), `gitdir: ${place.workspace}/.git\n`);
+    await run(`touch ${place.workspace}/.git/written`, { cwd: liar, confinement: { roots: [liar] } });
+    expect(existsSync(join(place.workspace, ".git/written"))).toBe(false);
+  });
+
+  it("sees no process but its own, and can signal none", async () => {
+    const { text } = await run(
+      `kill -0 ${process.pid} 2>/dev/null && echo rea""ched; ls /proc | grep -c '^[0-9]'; cat /proc/1/cmdline | tr '\\0' ' '; cat /proc/${process.pid}/environ 2>/dev/null; grep -E '^(CapEff|CapPrm|NoNewPrivs)' /proc/self/status`,
+    );
+    expect(text).not.toContain("reached");
+    expect(text).toMatch(/^[3-9]\n\S*bash --posix -s /);
+    expect(text).toMatch(/CapPrm:\t0+\nCapEff:\t0+\nNoNewPrivs:\t1\n$/);
+  });
+
+  it("can open none of the files of its wrapper, however it asks", async () => {
+    const { text } = await run(
+      `ls -l /proc/1/fd | sed -n 's/.*-> //p' | sed 's/[0-9]//g' | sort -u; ls /proc/1/root/${place.home} 2>&1 | grep -v cache; echo x > /proc/1/fd/0; for f in /proc/1/fd/*; do [ -f $f ] && echo file $f; done; true`,
+    );
+    expect(text).toContain("pipe:[]");
+    expect(text).not.toContain("file ");
+    expect(text).not.toContain("runs");
+  });
+
+  it("connects to no socket outside, by path or by abstract name (B01)", async () => {
+    const path = join(place.userHome, "agent.sock");
+    const abstract = `holdfast-test-${process.pid}-${parent.length}`;
+    for (const name of [path, `\0${abstract}`]) {
+      const server = createServer((socket) => socket.end("REACHED"));
+      servers.push(server);
+      await new Promise<void>((done) => server.listen(name, done));
+    }
+    const probes = [`UNIX-CONNECT:${path}`, `ABSTRACT-CONNECT:${abstract}`].map((target) => `timeout 5 socat - ${target} </dev/null 2>&1`);
+    const { text } = await run(`${probes.join("; ")}; ls /run; echo "[$SSH_AUTH_SOCK$DBUS_SESSION_BUS_ADDRESS$DOCKER_HOST]"`);
+    expect(text).not.toContain("REACHED");
+    expect(text).toContain("[]");
+  });
+
+  it("shows a scratch copy at the workspace's own path", async () => {
+    const scratch = join(place.home, "scratch");
+    mkdirSync(scratch, { recursive: true });
+    writeFileSync(join(scratch, "a.txt"), "scratch\n");
+    const binds = [{ from: scratch, to: place.workspace, writable: true }];
+    const { text } = await run("pwd; cat a.txt; echo new > b.txt", { confinement: { binds, purpose: "check" } });
+    expect(text).toBe(`${place.workspace}\nscratch\n`);
+    expect(readFileSync(join(scratch, "b.txt"), "utf8")).toBe("new\n");
+    expect(existsSync(join(place.workspace, "b.txt"))).toBe(false);
+  });
+
+  it("that can't be set up says so, and is not taken for the command's own failure", async () => {
+    const { end, text } = await run("echo hi", {
+      confinement: { binds: [{ from: join(place.base, "missing"), to: place.workspace, writable: true }] },
+    });
+    expect(end).toEqual({ type: "exited", exitCode: 126 });
+    expect(text).toMatch(/^holdfast: the sandbox could not be set up:\n.*missing/);
+  });
+});
