@@ -1,5 +1,6 @@
 import type { CheckDefinition, Evidence, Json, Weakness } from "@holdfast/protocol";
-import { type Baseline, sha256, type VerifierContext } from "@holdfast/runtime";
+import type { Baseline, VerifierContext } from "@holdfast/runtime";
+import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
 import { type CheckInputs, findInputs } from "./inputs.ts";
 import { counter, type Round, type Rounds, type VerifierInput } from "./rounds.ts";

@@ -1,5 +1,5 @@
 import type { CheckDefinition } from "@holdfast/protocol";
-import { sha256 } from "@holdfast/runtime";
+import { sha256 } from "@holdfast/runtime/hash";
 
 const defaultTimeoutMs = 10 * 60 * 1000;
 

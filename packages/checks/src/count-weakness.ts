@@ -1,19 +1,55 @@
 import type { CheckRun, Weakness } from "@holdfast/protocol";
-import { executed } from "./original.ts";
+import type { BlobStore } from "@holdfast/runtime";
+import { parseSummaries, type Summary } from "./counts.ts";
 import { some } from "./subject.ts";
 
+/** Runners that sum up once for each binary or test: how often says nothing. */
+const sumsUpOften: ReadonlySet<string> = new Set(["cargo", "go", "tap", "mocha"]);
+
 /**
- * A run that executed no test, or fewer than the baseline, is no pass. Names are compared where both runs show all of
- * them and the tests could not be run in their earlier version (tests inside source files).
+ * How many tests a run executed; null where it shows no counts. Held to an earlier run of the same tests: what is tested
+ * may print summaries itself, so a runner that was not there does not count, and of more summaries than before only
+ * the smallest do.
  */
-export function countWeakness(baseline: CheckRun | null, now: CheckRun, comparesNames: boolean): Weakness | null {
-  const [before, after] = [executed(baseline), executed(now)];
+export async function executed(run: CheckRun | null, earlier: CheckRun | null, blobs: BlobStore): Promise<number | null> {
+  if (run === null || run.counts === null) return null;
+  const all = run.counts.passed + run.counts.failed;
+  if (earlier === null || earlier.counts === null) return all;
+  const [before, now] = [await summariesOf(earlier, blobs), await summariesOf(run, blobs)];
+  if (before.length === 0) return all;
+  let sum = 0;
+  for (const runner of new Set(before.map((summary) => summary.runner))) {
+    const counts = now.filter((summary) => summary.runner === runner).map((summary) => summary.ran);
+    const often = before.filter((summary) => summary.runner === runner).length;
+    if (!sumsUpOften.has(runner)) counts.sort((a, b) => a - b).splice(often);
+    for (const count of counts) sum += count;
+  }
+  return sum;
+}
+
+async function summariesOf(run: CheckRun, blobs: BlobStore): Promise<readonly Summary[]> {
+  const output = await blobs.get(run.output);
+  return output === null ? [] : parseSummaries(new TextDecoder().decode(output));
+}
+
+/**
+ * A run that executed no test, or fewer than the baseline, is no pass. Where the earlier version of the tests could not
+ * be run (nothing changed, or the tests are inside source files), summaries and names are held to the baseline's too.
+ */
+export async function countWeakness(
+  first: CheckRun | null,
+  now: CheckRun,
+  isSameTests: boolean,
+  blobs: BlobStore,
+): Promise<Weakness | null> {
+  const before = await executed(first, null, blobs);
+  const after = await executed(now, isSameTests ? first : null, blobs);
   if (after === 0) return { kind: "no_tests_ran", detail: "no test ran" };
   if (before === null || before === 0) return null;
   if (after === null) return { kind: "fewer_tests", detail: `the first run showed ${before} tests, this one shows no counts` };
-  if (after < before) return { kind: "fewer_tests", detail: `${after} tests ran, ${before} before` };
-  const [old, next] = [baseline?.counts?.names, now.counts?.names];
-  if (!comparesNames || old === undefined || next === undefined) return null;
+  if (after < before) return { kind: "fewer_tests", detail: `${before} tests ran before, ${after} now` };
+  const [old, next] = [first?.counts?.names, now.counts?.names];
+  if (!isSameTests || old === undefined || next === undefined) return null;
   const ran = new Set(next);
   const gone = old.filter((name) => !ran.has(name));
   return gone.length === 0 ? null : { kind: "fewer_tests", detail: `these tests no longer ran: ${some(gone)}` };

@@ -12,6 +12,16 @@ interface Tally {
   /** Some summary was found. */
   isKnown: boolean;
   readonly names: Set<string>;
+  readonly summaries: Summary[];
+  /** The runner whose reader is at work. */
+  runner: string;
+}
+
+/** What one summary in the output says. */
+export interface Summary {
+  readonly runner: string;
+  /** Tests that ran: passed and failed ones. */
+  readonly ran: number;
 }
 
 /** Reads one line of output; true where the line was a summary or a test of its runner. */
@@ -22,16 +32,49 @@ type Reader = (line: string, tally: Tally) => void;
  * (a workspace of packages, one binary after another). `names` are those that ran, where the reporter prints all of them.
  */
 export function parseCounts(output: string): TestCounts | null {
-  const text = stripControls(output.slice(-mostOutput));
-  const tally: Tally = { passed: 0, failed: 0, skipped: 0, isKnown: false, names: new Set() };
-  const read = [nodeTest(), vitest, jest, mocha, ava, pytest, unittest(), goTest, cargo, jvm, ruby, phpunit, dotnet, deno, bun()];
-  for (const line of text.split("\n")) for (const reader of read) reader(line, tally);
-  if (!tally.isKnown) readTap(text, tally);
-  if (!tally.isKnown) readEmptyGo(text, tally);
+  const tally = readOutput(output);
   if (!tally.isKnown) return null;
   const { passed, failed, skipped, names } = tally;
   const showsAll = names.size > 0 && names.size >= passed + failed && names.size <= mostNames;
   return { passed, failed, skipped, ...(showsAll ? { names: [...names].sort() } : {}) };
+}
+
+export function parseSummaries(output: string): readonly Summary[] {
+  return readOutput(output).summaries;
+}
+
+function readOutput(output: string): Tally {
+  const text = stripControls(output.slice(-mostOutput));
+  const tally: Tally = { passed: 0, failed: 0, skipped: 0, isKnown: false, names: new Set(), summaries: [], runner: "" };
+  const readers: Readonly<Record<string, Reader>> = {
+    node: nodeTest(),
+    vitest,
+    jest,
+    mocha,
+    ava,
+    pytest,
+    unittest: unittest(),
+    go: goTest,
+    cargo,
+    jvm,
+    ruby,
+    phpunit,
+    dotnet,
+    deno,
+    bun: bun(),
+  };
+  const list = Object.entries(readers);
+  for (const line of text.split("\n")) {
+    for (const [runner, read] of list) {
+      tally.runner = runner;
+      read(line, tally);
+    }
+  }
+  tally.runner = "tap";
+  if (!tally.isKnown) readTap(text, tally);
+  tally.runner = "go";
+  if (!tally.isKnown) readEmptyGo(text, tally);
+  return tally;
 }
 
 /** Without terminal sequences; carriage returns end lines as they do on a screen. */
@@ -48,6 +91,8 @@ function add(tally: Tally, counts: { passed?: number; failed?: number; skipped?:
   tally.failed += counts.failed ?? 0;
   tally.skipped += counts.skipped ?? 0;
   tally.isKnown = true;
+  const isOfSkipped = counts.skipped !== undefined && counts.passed === undefined;
+  if (!isOfSkipped) tally.summaries.push({ runner: tally.runner, ran: (counts.passed ?? 0) + (counts.failed ?? 0) });
 }
 
 /** The number before each of `words` in a summary such as `3 passed | 1 failed`. */

@@ -1,10 +1,10 @@
 import type { CheckDefinition, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
-import { countWeakness } from "./count-weakness.ts";
+import { countWeakness, executed } from "./count-weakness.ts";
 import { matcher } from "./glob.ts";
 import { type CheckInputs, findInputs } from "./inputs.ts";
-import { changedInputs, executed, restoredInputs } from "./original.ts";
+import { changedInputs, restoredInputs } from "./original.ts";
 import { type BoundRun, counter, type Round, type Rounds, type VerifierInput } from "./rounds.ts";
 import { changedKeys, type Signatures, takeSignatures } from "./signatures.ts";
 import { movedFiles, some } from "./subject.ts";
@@ -106,15 +106,15 @@ async function weighInputs(held: Held): Promise<{ readonly weaknesses: Weakness[
     if (restored.missing.length > 0) changed(", and its earlier version is no longer stored", restored.missing);
     else {
       originalInputsRun = await rounds.inCopy(round, bound.after.manifest, restored.changes, []);
-      const [ran, wanted] = [executed(originalInputsRun), executed(first)];
+      const [ran, wanted] = [await executed(originalInputsRun, first, input.blobs), await executed(first, null, input.blobs)];
       if (!originalInputsRun.passed) changed(", and its earlier version does not pass", names);
       else if (wanted !== null && wanted > (ran ?? 0)) changed(", and not all of its earlier version ran", names);
     }
   }
   // Changes that a person accepted are a stated reason for fewer tests, never for none.
   const hasAccepted = all.length > changes.length;
-  const counted = hasAccepted && executed(bound.run) !== 0 ? null : countWeakness(first, bound.run, originalInputsRun === null);
-  if (counted !== null) weaknesses.push(counted);
+  const counted = await countWeakness(first, bound.run, originalInputsRun === null, input.blobs);
+  if (counted !== null && !(hasAccepted && counted.kind === "fewer_tests")) weaknesses.push(counted);
   return { weaknesses, originalInputsRun };
 }
 

@@ -1,5 +1,6 @@
 import type { CheckDefinition } from "@holdfast/protocol";
-import { type CheckFiles, type ManifestEntry, sha256 } from "@holdfast/runtime";
+import type { CheckFiles, ManifestEntry } from "@holdfast/runtime";
+import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
 import { findNamed, type Named } from "./named.ts";
 import { type FilePart, packagePart, sectionsPart } from "./parts.ts";

@@ -1,4 +1,3 @@
-import type { CheckRun } from "@holdfast/protocol";
 import type { CheckFiles, ScratchChange } from "@holdfast/runtime";
 import type { CheckInput } from "./inputs.ts";
 
@@ -41,11 +40,6 @@ export async function restoredInputs(
     restored.push({ root: place.root, path, content, kind: (before ?? after)?.entry.kind ?? "file" });
   }
   return { changes: restored, missing };
-}
-
-/** Tests that ran: skipped ones did not. */
-export function executed(run: CheckRun | null): number | null {
-  return run?.counts ? run.counts.passed + run.counts.failed : null;
 }
 
 function decode(bytes: Uint8Array): string {

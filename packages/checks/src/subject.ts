@@ -1,4 +1,5 @@
-import { type CheckFiles, sha256, type Snapshot } from "@holdfast/runtime";
+import type { CheckFiles, Snapshot } from "@holdfast/runtime";
+import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
 
 /** The digest a check is bound to: all of the workspace's files but those the checks may write. */

@@ -35,10 +35,8 @@ export const fixtures: readonly string[] = [
 
 /** Configuration of runners, whole files. */
 export const runnerFiles: readonly string[] = [
-  "vitest.{config,workspace,setup}.*",
-  "{jest,ava,playwright,cypress}.config.*",
-  "jest{.setup,-preset,-setup,.preset}.*",
-  "karma.conf.*",
+  "{vitest,jest,ava,playwright,cypress,karma,wdio,jest-preset,jest-setup}.*",
+  "{setupTests,setup-tests,test-setup,test-utils,testUtils,test_utils,testutils}.*",
   "{.mocharc*,.taprc,.c8rc*,.nycrc*,bunfig.toml,deno.json,deno.jsonc}",
   "{pytest.ini,.pytest.ini,conftest.py,tox.ini,noxfile.py,.coveragerc,sitecustomize.py,usercustomize.py}",
   "{Makefile,makefile,GNUmakefile,justfile,Justfile,.justfile,Taskfile.yml,Taskfile.yaml,Rakefile,CMakeLists.txt}",

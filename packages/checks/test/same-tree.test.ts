@@ -47,6 +47,16 @@ async function ending(work: () => void | Promise<void>, check = npmTest) {
   };
 }
 
+test("a source that ends the run and prints a summary of its own is no proof", async () => {
+  const forged = ["tests 2", "suites 0", "pass 2", "fail 0", "cancelled 0", "skipped 0", "todo 0", "duration_ms 1"].map(
+    (line) => `ℹ ${line}`,
+  );
+  const end = await ending(() =>
+    place.write("src/add.js", `console.log(${JSON.stringify(forged.join("\n"))});\nprocess.exit(0);\nexport const add = 0;\n`),
+  );
+  expect(end).toMatchObject({ verdict: "weak", kinds: ["fewer_tests"] });
+});
+
 test("the runner edited inside node_modules is noticed", async () => {
   place.write("node_modules/runner/index.js", "process.exit(1);\n");
   place.write("package.json", JSON.stringify({ scripts: { test: "node node_modules/runner/index.js" } }));

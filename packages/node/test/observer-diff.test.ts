@@ -32,7 +32,7 @@ test("line changes turn the old text into the new one, with as few lines as git'
 
 /** By the textbook: length of both minus twice the longest common subsequence. */
 function shortest(a: readonly string[], b: readonly string[]): number {
-  let row = new Array<number>(b.length + 1).fill(0);
+  let row = Array.from({ length: b.length + 1 }, () => 0);
   for (const line of a) {
     const next = [0];
     for (let j = 1; j <= b.length; j += 1) next.push(line === b[j - 1] ? (row[j - 1] ?? 0) + 1 : Math.max(row[j] ?? 0, next[j - 1] ?? 0));

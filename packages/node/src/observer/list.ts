@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { sha256 } from "@holdfast/runtime";
+import { sha256 } from "@holdfast/runtime/hash";
 import { exactRule, rootedRules } from "./ignore-rules.ts";
 import { type Git, gitLine } from "./git.ts";
 import { decodeNames, fsPath } from "./names.ts";

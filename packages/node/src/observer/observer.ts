@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type BlobStore, type CheckFiles, type Observer, type Place, sha256 } from "@holdfast/runtime";
-import { HoldfastError } from "@holdfast/protocol";
+import type { BlobStore, CheckFiles, Observer, Place } from "@holdfast/runtime";
+import { sha256 } from "@holdfast/runtime/hash";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { fileChanges, fileDiff } from "./changes.ts";
 import { createContents } from "./content.ts";
 import { createGit } from "./git.ts";

@@ -104,8 +104,9 @@ async function bringIgnored(input: ScratchInput, copies: Readonly<Record<string,
   }
   if (!input.linksDependencies) {
     for (const root of input.roots) {
-      const folder = join(root.path, ".git");
-      if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) binds.push({ from: folder, to: folder, writable: false });
+      // A folder, or in linked work trees a file.
+      const git = join(root.path, ".git");
+      if (existsSync(git)) binds.push({ from: git, to: git, writable: false });
     }
   }
   return binds;

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { sha256 } from "@holdfast/runtime";
+import { sha256 } from "@holdfast/runtime/hash";
 import { gitMode, isMissing, readDigest, smallFile } from "./digest.ts";
 import type { KeptContents } from "./kept.ts";
 import { type Listed, type Listing, type ListPlaces, listScope } from "./list.ts";

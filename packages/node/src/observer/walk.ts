@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { decodeNames } from "./names.ts";
 
 /** Never in scope where there is no version control to say what belongs to the project. */
@@ -52,7 +52,7 @@ async function linksBeside(root: string, files: readonly string[]): Promise<stri
 
 function run(program: string, args: readonly string[], cwd: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(program, args, { cwd, env: {}, stdio: ["ignore", "pipe", "ignore"] });
     const chunks: Buffer[] = [];
     child.on("error", reject);
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
