@@ -65,6 +65,9 @@ export async function checkFinal(
     const tests = await weighInputs(held);
     originalInputsRun = tests.originalInputsRun;
     weaknesses.push(...tests.weaknesses, ...(await weighSurroundings(held, stored, baseline.subject, signatures)));
+    const end = await observer.snapshot(baseline.manifest);
+    const names = await movedFiles(bound.after.manifest, end.manifest, outputs, observer);
+    if (names.length > 0) weaknesses.push({ kind: "check_changes_subject", detail: `files changed after it ran: ${some(names)}` });
   }
   return rounds.evidence(round, "final", bound, { originalInputsRun, repeats, weaknesses });
 }

@@ -12,6 +12,7 @@ export async function subjectOf(snapshot: Snapshot, outputs: readonly string[], 
 
 /** Files that differ between two manifests, outputs left out; a few names for a person. */
 export async function movedFiles(before: string, after: string, outputs: readonly string[], files: CheckFiles): Promise<string[]> {
+  if (before === after) return [];
   const isOutput = matcher(outputs);
   const old = new Map<string, string>();
   for (const { root, path, kind, digest } of await files.list(before)) old.set(JSON.stringify([root, path]), `${kind}\t${digest}`);

@@ -26,7 +26,7 @@ export interface ObserverInput {
   readonly now?: () => number;
 }
 
-/** Manifests kept decoded: the baseline's, the turn's and the last two. */
+/** Manifests kept decoded, those used last: the baseline's, the turn's and the last two. */
 const decodedManifests = 4;
 
 /** Reads the workspace on Node. It writes nothing into the workspace or its `.git`, and runs nothing they name. */
@@ -53,7 +53,10 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
   };
   const load = async (id: string): Promise<Manifest> => {
     const known = decoded.get(id);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      remember(id, known);
+      return known;
+    }
     const bytes = await blobs.get(id);
     if (bytes === null) throw new HoldfastError("session_corrupt", `The list of the workspace's files (${id}) is no longer stored.`);
     const manifest = decodeManifest(bytes);

@@ -87,7 +87,7 @@ interface Found {
   readonly record: FileRecord;
   readonly listed: Listed;
   readonly entry: CachedDigest | null;
-  /** Content that was read just now, where it is small. */
+  /** Content that was read just now, where it is small and git doesn't have it. */
   readonly bytes: Buffer | null;
 }
 
@@ -95,6 +95,7 @@ async function readRoot(root: SnapshotRoot, number: number, files: readonly List
   const oidLengths = listing.repos.map((_, repo) => files.find((file) => file.repo === repo && file.oid !== null)?.oid?.length ?? 40);
   const found: Found[] = [];
   let count = 0;
+  let held = 0;
   for (const listed of files) {
     if (++count % slice === 0) await nextTurn();
     const { path } = listed;
@@ -117,7 +118,10 @@ async function readRoot(root: SnapshotRoot, number: number, files: readonly List
     const { size, mtimeMs, ctimeMs, ino, mode } = readStat;
     const fresh: CachedDigest = { ...content, stat: { size, mtimeMs, ctimeMs, ino, mode }, readAt, seenBy: number, record: null };
     root.cache.set(path, fresh);
-    found.push({ record: recordOf(root, listed, listing, fresh), listed, entry: fresh, bytes });
+    const record = recordOf(root, listed, listing, fresh);
+    const isHeld = bytes !== null && record.oid === null && held + bytes.length <= keptBound;
+    if (isHeld) held += bytes.length;
+    found.push({ record, listed, entry: fresh, bytes: isHeld ? bytes : null });
   }
   return found;
 }

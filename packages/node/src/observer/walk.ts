@@ -54,7 +54,7 @@ function run(program: string, args: readonly string[], cwd: string): Promise<Buf
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env: {}, stdio: ["ignore", "pipe", "ignore"] });
     const chunks: Buffer[] = [];
-    child.on("error", reject);
+    child.on("error", (cause) => reject(new HoldfastError("workspace_invalid", `The files of ${cwd} could not be listed.`, { cause })));
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
     child.on("close", (code) => {
       // 1: no files. 2: some folder could not be read; the rest was listed.
