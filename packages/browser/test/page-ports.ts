@@ -62,6 +62,7 @@ export function createPageProcesses(): Processes {
     attach: refuse,
     read: refuse,
     pause: async () => undefined,
+    endRuns: async () => undefined,
     endSession: async () => undefined,
   };
 }
@@ -89,6 +90,7 @@ export function createPageObserver(files: MemoryFiles, blobs: BlobStore): Observ
       return { subject: sha256(text), manifest: await blobs.put(new TextEncoder().encode(text)), gitTree: null };
     },
     isTracked: async () => false,
+    blobsOf: async (id) => [id],
     changes: async (before, after) => {
       const [old, now] = await Promise.all([manifest(before), manifest(after)]);
       const paths = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((path) => old[path] !== now[path]);

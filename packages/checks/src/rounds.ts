@@ -89,6 +89,7 @@ export function createRounds(input: VerifierInput): Rounds {
         timeoutMs: check.timeoutMs,
         confinement,
         env,
+        handOver: context.handOver,
         onOutput: (text) => context.onOutput(check.id, text),
       },
       signal,

@@ -1,5 +1,5 @@
 import type { CheckRun } from "@holdfast/protocol";
-import type { BlobStore, Clock, Confinement, Processes } from "@holdfast/runtime";
+import type { BlobStore, Clock, Confinement, Processes, VerifierContext } from "@holdfast/runtime";
 import { parseCounts, stripControls } from "./counts.ts";
 
 export interface RunInput {
@@ -10,6 +10,7 @@ export interface RunInput {
   readonly timeoutMs: number;
   readonly confinement: Confinement;
   readonly env: Readonly<Record<string, string>>;
+  readonly handOver: VerifierContext["handOver"];
   readonly onOutput: (text: string) => void;
 }
 
@@ -30,6 +31,7 @@ export async function runOnce({ processes, blobs, clock }: Runner, input: RunInp
   signal.throwIfAborted();
   const { session, id, command, cwd, timeoutMs, confinement, env } = input;
   const running = await processes.start({ session, id, attempt: 1, command, cwd, timeoutMs, outputCap, confinement, env });
+  await input.handOver(running.owner);
   const decoder = new TextDecoder();
   const chunks: Uint8Array[] = [];
   let size = 0;

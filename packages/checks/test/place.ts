@@ -97,6 +97,8 @@ export function makePlace(options: PlaceOptions = { mode: "off", processes: (_to
       isSandboxed: options.mode !== "off",
       acceptCheckChanges: place.accept,
       runningTasks: [],
+      earlier: null,
+      handOver: async () => undefined,
       onOutput: (_, text) => printed.push(text),
     }),
     baseline: (...checks) => verifier.baseline(checks, true, place.context(), new AbortController().signal),
@@ -172,7 +174,8 @@ function testProcesses(home: string): TestProcesses {
             resolve({ end: code === null ? { type: "signalled", signal: signal ?? "" } : { type: "exited", exitCode: code }, durationMs });
         });
       });
-      return { ref, ended, stop: async () => (kill(child), void (await ended)) };
+      const owner = { pid: child.pid ?? 0, startTime: "", bootId: "", label: ref };
+      return { ref, owner, ended, stop: async () => (kill(child), void (await ended)) };
     },
     async read(ref, offset, length) {
       const bytes = Buffer.concat(children.get(ref)?.chunks ?? []);
@@ -183,6 +186,7 @@ function testProcesses(home: string): TestProcesses {
       if (ref === "gone") throw new Error("it has ended");
     },
     record: never,
+    endRuns: never,
     revoke: never,
     attach: never,
     async endSession() {

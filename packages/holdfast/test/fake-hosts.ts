@@ -65,6 +65,7 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
           attach: async () => Promise.reject(new Error("no commands here")),
           read: async () => ({ bytes: new Uint8Array(), size: 0 }),
           pause: async () => {},
+          endRuns: async () => undefined,
           endSession: async (session) => {
             endedSessions.push(session);
           },
@@ -72,6 +73,7 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
         observer: {
           world: async () => [],
           isTracked: async () => false,
+          blobsOf: async (manifest) => [manifest],
           snapshot: async () => ({ subject: "5".repeat(64), manifest: "manifest", gitTree: null }),
           changes: async () => [{ path: "login.js", change: "modified", added: 1, removed: 1 }],
           diff: async () => "--- a/login.js\n+++ b/login.js\n@@ -1 +1 @@\n-old\n+new\n",
@@ -206,6 +208,7 @@ function fakeVerifier(passes: () => boolean): Verifier {
     at: 0,
   });
   return {
+    stale: () => [],
     baseline: async (checks, runs) => ({
       subject,
       manifest: "manifest",

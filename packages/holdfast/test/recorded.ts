@@ -116,7 +116,7 @@ export const wholeTurn = recorded(
     says("I run the tests first."),
     proposes("c1", "run_command", { command: "npm test" }),
   ),
-  event("baseline.recorded", { subject: "aaaa", manifest: null, evidence: [evidenceOf("baseline", false)], inputs: {} }),
+  event("baseline.recorded", { subject: "aaaa", manifest: null, blobs: [], evidence: [evidenceOf("baseline", false)], inputs: {} }),
   decided("c1", { summary: "npm test", command: "npm test", workspace: "exclusive", changesWorkspace: true }),
   done(
     "c1",

@@ -134,10 +134,13 @@ export const eventPayloads = {
   "call.settled": z.object({ callId: z.string(), outcome: callOutcome, result: toolResult, judgement: judgement.nullable() }),
   "task.ended": z.object({ taskId: z.string(), exitCode: z.number().int().nullable(), signal: z.string().nullable(), why: z.enum(["exited", "ended", "lost"]) }),
   "baseline.started": z.object({ attempt: z.number().int() }),
-  "baseline.recorded": z.object({ subject: z.string(), manifest: z.string().nullable(), evidence: z.array(evidence), inputs: json }),
-  "snapshot.recorded": z.object({ turnId: z.string(), subject: z.string(), manifest: z.string().nullable() }),
+  /** `blobs`: what the store must keep for the manifest. */
+  "baseline.recorded": z.object({ subject: z.string(), manifest: z.string().nullable(), blobs: z.array(z.string()), evidence: z.array(evidence), inputs: json }),
+  "snapshot.recorded": z.object({ turnId: z.string(), subject: z.string(), manifest: z.string().nullable(), blobs: z.array(z.string()) }),
   "checks.started": z.object({ round: z.number().int(), attempt: z.number().int() }),
   "check.completed": z.object({ evidence }),
+  /** A later check of the round changed files: these are run once more. */
+  "checks.reopened": z.object({ checkIds: z.array(z.string()) }),
   "round.judged": z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail"]), report }),
   "limit.reached": z.object({ limit: z.string(), value: z.number(), max: z.number() }),
   "interrupt.received": z.object({ by: z.string() }),

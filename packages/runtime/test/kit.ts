@@ -176,10 +176,11 @@ export function portsOf(world: World, pid = 1, alive: ReadonlySet<number> = new 
     model: async () => world.model,
     tools: { specs: world.tools.map((tool) => tool.spec), get: (name) => world.tools.find((tool) => tool.spec.name === name) ?? null },
     files: { cwd: "/w", roots: [{ id: "w", path: "/w" }] } as unknown as Ports["files"],
-    processes: { owner, isAlive: (other: { pid: number }) => alive.has(other.pid), sandboxProblem: async () => null } as unknown as Processes,
+    processes: { owner, isAlive: (other: { pid: number }) => alive.has(other.pid), sandboxProblem: async () => null, endRuns: async () => undefined } as unknown as Processes,
     observer: {
       world: async () => [{ id: "env", trust: "system", text: "a test" }],
       snapshot: async () => ({ subject: "s", manifest: "m", gitTree: null }),
+      blobsOf: async (manifest) => [manifest],
       changes: async () => [],
       diff: async () => null,
       isTracked: async () => false,
@@ -231,6 +232,7 @@ function createTestVerifier(world: World): Verifier {
     at: 0,
   });
   return {
+    stale: () => [],
     baseline: async (checks) => ({ subject: "s", manifest: "m", evidence: checks.map((check) => evidence(check, "baseline", false)), inputs: null }),
     check: async (check) => evidence(check, "final", world.check?.((round += 1)) ?? true),
     judge: ({ checks, evidence: found, message }) => {

@@ -77,6 +77,7 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
           [`The command was not started: ${error.message} (${error.code})`, error.hint].filter((text) => text !== undefined).join("\n"),
         );
       }
+      await context.handOver(running.owner);
       return follow(processes, running, wanted, intent, context, signal);
     },
     async probe(wanted, intent, context) {

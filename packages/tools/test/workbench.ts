@@ -49,6 +49,7 @@ export async function workbench(options: { readonly processes?: Processes; reado
     confinement: { mode: "off", network: "all", scope: {}, roots: [at.root], purpose: "session" },
     seenDigest: (path) => seen.get(path) ?? null,
     task: (id) => tasks.get(id) ?? null,
+    handOver: async () => undefined,
     emit: (text) => void live.push(text),
   };
   const tool = (name: string): Tool => {

@@ -78,6 +78,10 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
         const { manifest, subject, gitTree } = await takeSnapshot(places, openRoots(), kept, earlier);
         return { subject, manifest: await store(manifest), gitTree };
       }),
+    blobsOf: async (id) => {
+      const packs = (await load(id)).records.flatMap(({ kept: place }) => (place === null ? [] : [place.blob]));
+      return [id, ...new Set(packs)];
+    },
     async isTracked(path) {
       if (existsSync(join(path, ".git"))) return true;
       let folder = dirname(path);

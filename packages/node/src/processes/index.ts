@@ -99,6 +99,10 @@ export function createProcesses(options: ProcessesOptions): Processes {
     },
     read: (ref, offset, length) => readSpool(runFolder(home, ref).output, offset, length),
     pause: async (ref, paused) => pauseRun(runFolder(home, ref), markOf(home, ref), paused),
+    endRuns: async (session, idPrefix) => {
+      const ofPrefix = unfinished(home, session).filter((ref) => ref.startsWith(`${fileName(session)}/${idPrefix}`));
+      await Promise.all(ofPrefix.map(async (ref) => (await attach(ref, session)).stop()));
+    },
     endSession: async (session, { forget }) => {
       const folders = sessionFolders(home, session);
       await Promise.all(unfinished(home, session).map(async (ref) => (await attach(ref, session)).stop()));

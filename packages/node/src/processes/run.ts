@@ -3,13 +3,14 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol";
+import type { Owner } from "@holdfast/runtime/ports/log";
 import type { RunningCommand } from "@holdfast/runtime/ports/processes";
 import type { Networks, Pass } from "../sandbox/network.ts";
 import { pauseRun, stopRun } from "./control.ts";
 import type { RunFolder } from "./folders.ts";
 import type { Launch } from "./launch.ts";
 import { endOfRun, isRunning, readStart } from "./records.ts";
-import type { Ended } from "./records.ts";
+import type { Ended, StartRecord } from "./records.ts";
 import { removeFolder } from "./remove.ts";
 import { killStrays, markPids } from "./tree.ts";
 
@@ -59,6 +60,7 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
   });
   return follow(
     place,
+    start,
     ended,
     left.then(() => undefined),
   );
@@ -105,10 +107,10 @@ export async function attachRun(place: RunPlace): Promise<Run> {
   const wrapperGone = ended.then(async () => {
     while (isRunning(start)) await sleep(pollMs);
   });
-  return follow(place, ended, wrapperGone);
+  return follow(place, start, ended, wrapperGone);
 }
 
-function follow(place: RunPlace, ended: Promise<Ended>, wrapperGone: Promise<void>): Run {
+function follow(place: RunPlace, start: StartRecord, ended: Promise<Ended>, wrapperGone: Promise<void>): Run {
   const gone = wrapperGone.then(async () => {
     const pass = readPass(place.folder);
     if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
@@ -119,7 +121,9 @@ function follow(place: RunPlace, ended: Promise<Ended>, wrapperGone: Promise<voi
   gone.catch(() => undefined);
   let over = false;
   void ended.then(() => (over = true));
-  return { ref: place.ref, ended, gone, isOver: () => over, stop: () => stopRun(place.folder, place.mark, gone) };
+  const { pid, startTime, bootId } = start.type === "taken" ? start : { pid: 0, startTime: "", bootId: "" };
+  const owner: Owner = { pid, startTime, bootId, label: place.ref };
+  return { ref: place.ref, owner, ended, gone, isOver: () => over, stop: () => stopRun(place.folder, place.mark, gone) };
 }
 
 function readPass(folder: RunFolder): Pass | null {

@@ -4,11 +4,12 @@ import { sha256 } from "../hash.ts";
 import { judgeExpectation } from "../expect.ts";
 import { settled, settledWithout } from "../kernel/settle.ts";
 import type { CallRegister, OpenCall } from "../kernel/state.ts";
-import type { CallIntent, ProbeFinding, Tool } from "../ports/index.ts";
+import type { CallContext, CallIntent, ProbeFinding, Tool } from "../ports/index.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
+import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
 
 /** The key a target may know a call by: the same for every attempt. */
@@ -47,11 +48,11 @@ export async function intend(driver: Driver, calls: readonly OpenCall[]): Promis
 /** Carries out an intended call, or goes on following one that still runs. Every ending without an answer goes by its class. */
 export async function runCall(driver: Driver, callId: string, signal: AbortSignal): Promise<SessionEvent[]> {
   const { register, tool, intent } = intended(driver, callId);
-  const context = callContext(driver, callId, register.scope);
+  const contextOf = (handOver?: HandOver): CallContext => callContext(driver, callId, register.scope, handOver);
   try {
-    if (driver.attachable.delete(callId) && tool.attach !== undefined) return settle(driver, register, callId, await tool.attach(intent, context, signal));
+    if (driver.attachable.delete(callId) && tool.attach !== undefined) return settle(driver, register, callId, await tool.attach(intent, contextOf(), signal));
     if (register.plan.replay === "never" || register.plan.replay === "keyed") await claim(driver, callId, intent.attempt);
-    const run = (): Promise<CallOutcome> => tool.run(intent, context, signal);
+    const run = (handOver?: HandOver): Promise<CallOutcome> => tool.run(intent, contextOf(handOver), signal);
     const outcome = register.plan.workspace === "exclusive" ? await withWorkspace(driver, callId, signal, run) : await run();
     return settle(driver, register, callId, outcome);
   } catch (error) {

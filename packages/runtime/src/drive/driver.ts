@@ -1,4 +1,4 @@
-import type { Delta, SessionEvent, Settings } from "@holdfast/protocol";
+import type { Delta, Evidence, SessionEvent, Settings } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol";
 import { apply, isWaiting } from "../kernel/apply.ts";
 import { chain } from "../kernel/chain.ts";
@@ -123,9 +123,16 @@ function blobsOf(event: SessionEvent): string[] {
         ...(event.payload.outcome.images ?? []).map((image) => image.blob),
       ];
     case "baseline.recorded":
+      return [...event.payload.blobs, ...event.payload.evidence.flatMap(outputsOf)];
     case "snapshot.recorded":
-      return event.payload.manifest === null ? [] : [event.payload.manifest];
+      return event.payload.blobs;
+    case "check.completed":
+      return outputsOf(event.payload.evidence);
     default:
       return [];
   }
+}
+
+function outputsOf({ run, originalInputsRun, repeats }: Evidence): string[] {
+  return [run, ...repeats, ...(originalInputsRun === null ? [] : [originalInputsRun])].map(({ output }) => output);
 }

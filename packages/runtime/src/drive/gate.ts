@@ -6,8 +6,10 @@ import { requestApproval } from "./approval.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
 
+const holdsNothing = async (): Promise<void> => undefined;
+
 /** What a tool may know of the session for one call. `scope` is what was approved beyond the session's mode. */
-export function callContext(driver: Driver, callId: string, scope: Confinement["scope"] = {}): CallContext {
+export function callContext(driver: Driver, callId: string, scope: Confinement["scope"] = {}, handOver: CallContext["handOver"] = holdsNothing): CallContext {
   const settings = settingsOf(driver);
   const { roots, cwd } = driver.registers.get("session", "") ?? { roots: [], cwd: null };
   let offset = 0;
@@ -18,6 +20,7 @@ export function callContext(driver: Driver, callId: string, scope: Confinement["
     confinement: { mode: settings.sandbox, network: settings.network, scope, roots: roots.map((root) => root.path), purpose: "session" },
     seenDigest: (path) => driver.registers.get("seen", path)?.digest ?? null,
     task: (id) => driver.registers.get("task", id),
+    handOver,
     emit: (text) => {
       emitDelta(driver, { type: "output.delta", callId, offset, text });
       offset += text.length;

@@ -7,6 +7,7 @@ import type { Driver } from "./driver.ts";
 import { newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
 import { estimate } from "./sample.ts";
+import { baselineRuns } from "./verify.ts";
 
 const nothingDone = "The turn ended before this call ran. Nothing was done.";
 
@@ -25,6 +26,10 @@ export async function recover(driver: Driver): Promise<SessionEvent[]> {
     const { id: samplingId, attempt } = sampling;
     events.push({ type: "sampling.failed", payload: { samplingId, attempt, error, retracted: "", usage: estimate(driver), retryAt: now } });
   }
+  const { processes } = driver.ports;
+  // A check that outlived its driver is run anew, never beside itself.
+  if (baseline.attempt > 0 && !baseline.isRecorded) await processes.endRuns(driver.session, baselineRuns);
+  if (checking !== null && turn.judged === null) await processes.endRuns(driver.session, `${turn.id}.`);
   if (baseline.attempt > 0 && !baseline.isRecorded) events.push({ type: "baseline.started", payload: { attempt: baseline.attempt + 1 } });
   if (checking !== null && turn.judged === null) {
     events.push({ type: "checks.started", payload: { round: checking.round, attempt: checking.attempt + 1 } });

@@ -4,18 +4,24 @@ import type { VerifierContext } from "../ports/index.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
+import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
+
+/** How the ids of a baseline's runs begin; those of a round begin with the turn's id. */
+export const baselineRuns = "baseline.";
 
 function checksOf(driver: Driver) {
   return driver.registers.entries("check").map(([, check]) => check);
 }
 
-function context(driver: Driver, runId: string): VerifierContext {
+function context(driver: Driver, runId: string, handOver: HandOver): VerifierContext {
   const settings = settingsOf(driver);
   let offset = 0;
   return {
     session: driver.session,
     runId,
+    earlier: driver.registers.get("baseline", ""),
+    handOver,
     isSandboxed: settings.sandbox !== "off",
     acceptCheckChanges: settings.acceptCheckChanges,
     runningTasks: driver.registers.entries("task").map(([, task]) => task.ref),
@@ -30,25 +36,28 @@ function context(driver: Driver, runId: string): VerifierContext {
 export async function takeBaseline(driver: Driver, attempt: number, signal: AbortSignal): Promise<SessionEvent[]> {
   const { takesBaseline } = settingsOf(driver);
   const checks = checksOf(driver);
-  const baseline = await withWorkspace(driver, "baseline", signal, () =>
-    driver.ports.verifier.baseline(checks, takesBaseline, context(driver, `baseline.${attempt}`), signal),
+  const { subject, manifest, evidence, inputs } = await withWorkspace(driver, "baseline", signal, (handOver) =>
+    driver.ports.verifier.baseline(checks, takesBaseline, context(driver, `${baselineRuns}${attempt}`, handOver), signal),
   );
-  return [{ type: "baseline.recorded", payload: { ...baseline, evidence: baseline.evidence.map((one) => ({ ...one })) } }];
+  const blobs = manifest === null ? [] : [...(await driver.ports.observer.blobsOf(manifest))];
+  return [{ type: "baseline.recorded", payload: { subject, manifest, blobs, evidence: [...evidence], inputs } }];
 }
 
 /** The workspace just before the turn's first effect that can change it. */
 export async function takeSnapshot(driver: Driver): Promise<SessionEvent[]> {
   const { subject, manifest } = await driver.ports.observer.snapshot(driver.registers.get("baseline", "")?.manifest ?? null);
-  return [{ type: "snapshot.recorded", payload: { turnId: driver.head.turn?.id ?? "", subject, manifest } }];
+  const blobs = [...(await driver.ports.observer.blobsOf(manifest))];
+  return [{ type: "snapshot.recorded", payload: { turnId: driver.head.turn?.id ?? "", subject, manifest, blobs } }];
 }
 
 export async function runCheck(driver: Driver, effect: Extract<Effect, { type: "check" }>, signal: AbortSignal): Promise<SessionEvent[]> {
   const check = driver.registers.get("check", effect.checkId);
   const baseline = driver.registers.get("baseline", "");
   if (check === null || baseline === null) return [];
-  const runId = `${driver.head.turn?.id ?? ""}.${effect.round}.${effect.attempt}`;
-  const evidence = await withWorkspace(driver, `check ${check.name}`, signal, () =>
-    driver.ports.verifier.check(check, baseline, context(driver, runId), signal),
+  const again = driver.head.turn?.checking?.isReopened === true ? ".again" : "";
+  const runId = `${driver.head.turn?.id ?? ""}.${effect.round}.${effect.attempt}${again}`;
+  const evidence = await withWorkspace(driver, `check ${check.name}`, signal, (handOver) =>
+    driver.ports.verifier.check(check, baseline, context(driver, runId, handOver), signal),
   );
   return [{ type: "check.completed", payload: { evidence } }];
 }
@@ -56,10 +65,13 @@ export async function runCheck(driver: Driver, effect: Extract<Effect, { type: "
 /** What the evidence of a round amounts to, and what the model is told where it may try again. */
 export async function judgeRound(driver: Driver, round: number): Promise<SessionEvent[]> {
   const { limits } = settingsOf(driver);
+  const evidence = driver.registers.entries("evidence").map(([, one]) => one);
+  const stale = driver.head.turn?.checking?.isReopened === true ? [] : driver.ports.verifier.stale(evidence);
+  if (stale.length > 0) return [{ type: "checks.reopened", payload: { checkIds: [...stale] } }];
   const { verdict, report, forModel } = driver.ports.verifier.judge({
     checks: checksOf(driver),
     baseline: driver.registers.get("baseline", ""),
-    evidence: driver.registers.entries("evidence").map(([, evidence]) => evidence),
+    evidence,
     ...(await changesOfTurn(driver)),
     message: finalMessage(driver),
   });

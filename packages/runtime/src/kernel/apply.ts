@@ -112,7 +112,8 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return { head: { ...head, baseline: { attempt: event.payload.attempt, isRecorded: false } }, puts: [] };
     case "baseline.recorded": {
       const { subject, manifest } = event.payload;
-      const isFirstLook = head.turn !== null && !head.turn.isEffectful;
+      // A later baseline keeps the tree of the first: that is no look at the start of this turn.
+      const isFirstLook = head.turn !== null && !head.turn.isEffectful && registers.get("baseline", "") === null;
       return {
         head: turn({ ...head, baseline: { ...head.baseline, isRecorded: true } }, isFirstLook ? { hasSnapshot: true } : {}),
         puts: [put("baseline", "", event.payload), ...(isFirstLook ? [put("snapshot", "", { subject, manifest })] : [])],
@@ -125,7 +126,7 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       };
     case "checks.started": {
       const { round, attempt } = event.payload;
-      return { head: turn(head, { checking: { round, attempt, done: [] } }), puts: drop(registers, "evidence") };
+      return { head: turn(head, { checking: { round, attempt, done: [], isReopened: false } }), puts: drop(registers, "evidence") };
     }
     case "check.completed": {
       const { evidence } = event.payload;
@@ -133,6 +134,13 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
         head: turn(head, (t) => ({ checking: t.checking && { ...t.checking, done: [...t.checking.done, evidence.checkId] } })),
         puts: [put("evidence", evidence.checkId, evidence)],
       };
+    }
+    case "checks.reopened": {
+      const { checkIds } = event.payload;
+      const reopen = (t: Turn): Partial<Turn> => ({
+        checking: t.checking && { ...t.checking, done: t.checking.done.filter((id) => !checkIds.includes(id)), isReopened: true },
+      });
+      return { head: turn(head, reopen), puts: [] };
     }
     case "round.judged":
       return {

@@ -41,7 +41,7 @@ export interface Turn {
   /** Answers in a row that held nothing at all. */
   readonly empty: number;
   readonly round: number;
-  readonly checking: { readonly round: number; readonly attempt: number; readonly done: readonly string[] } | null;
+  readonly checking: { readonly round: number; readonly attempt: number; readonly done: readonly string[]; readonly isReopened: boolean } | null;
   readonly judged: { readonly round: number; readonly verdict: "pass" | "weak" | "fail" } | null;
   readonly isInterrupted: boolean;
   readonly stopping: Stopping | null;

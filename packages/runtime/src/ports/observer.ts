@@ -16,6 +16,8 @@ export interface Observer {
   snapshot(scope: string | null): Promise<Snapshot>;
   /** True where version control tracks this file, or any file below this folder (real path). */
   isTracked(realPath: string): Promise<boolean>;
+  /** Every blob that has to be kept for a manifest: itself and the contents it refers to. */
+  blobsOf(manifest: string): Promise<readonly string[]>;
   /** What changed between two manifests; line counts where both contents are known. */
   changes(before: string, after: string): Promise<FileChange[]>;
   /** Unified diff of one changed path between two manifests; null where the earlier content was not kept. */

@@ -49,6 +49,8 @@ export type CommandRecord =
 export interface RunningCommand {
   /** Names the run's records; survives a restart. */
   readonly ref: string;
+  /** The wrapper: it lives as long as the command, whatever becomes of us. */
+  readonly owner: Owner;
   /** Resolves once, when the command's own process has ended and its output is whole. */
   readonly ended: Promise<{ readonly end: CommandEnd; readonly durationMs: number }>;
   /** Ends the whole group: politely, then by force. Resolves when nothing of it is left. */
@@ -86,6 +88,8 @@ export interface Processes {
   read(ref: string, offset: number, length: number): Promise<OutputSlice>;
   /** Stops (SIGSTOP) or continues the whole tree of a run. */
   pause(ref: string, paused: boolean): Promise<void>;
+  /** Ends the session's runs whose id begins so. Resolves when nothing of them is left. */
+  endRuns(session: string, idPrefix: string): Promise<void>;
   /** Ends all runs of a session and its namespaces; with `forget` also deletes its records, spools, temporary and cache folders. */
   endSession(session: string, options: { readonly forget: boolean }): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { CallOutcome, CallPlan, Json, Scope } from "@holdfast/protocol";
+import type { Owner } from "./log.ts";
 import type { Confinement } from "./processes.ts";
 import type { ToolSpec } from "./model.ts";
 
@@ -18,8 +19,10 @@ export interface CallContext {
   seenDigest(realPath: string): string | null;
   /** Tasks of this session that still run, and where their output is. */
   task(taskId: string): { readonly ref: string; readonly callId: string; readonly title: string } | null;
-  /** Where a finished call's whole output is: a handle from its `output`. */
+  /** Streams what the call shows while it runs. */
   readonly emit: (text: string) => void;
+  /** Told of the process that the call's effect now hangs on: what the call holds passes to it, and outlives us with it. */
+  readonly handOver: (owner: Owner) => Promise<void>;
 }
 
 /** A durable intent: exactly what runs, whatever happens to us. */

@@ -1,4 +1,5 @@
 import type { CheckDefinition, Evidence, Json, Report } from "@holdfast/protocol";
+import type { Owner } from "./log.ts";
 
 export interface Baseline {
   readonly subject: string;
@@ -10,14 +11,16 @@ export interface Baseline {
 
 export interface VerifierContext {
   readonly session: string;
-  /** Distinct for each attempt, so that the runs' records never collide. */
+  /** Distinct for each attempt, so that the runs' records never collide. The id of each of its runs begins with it. */
   readonly runId: string;
   readonly isSandboxed: boolean;
   readonly acceptCheckChanges: readonly string[];
   /** Commands of the session that still run; they are paused while a check runs. */
   readonly runningTasks: readonly string[];
   /** The session's baseline so far, where checks are added later: it stays, and only what is new is taken. */
-  readonly earlier?: Baseline | null;
+  readonly earlier: Baseline | null;
+  /** As for calls: told of the process that a check's run hangs on. */
+  readonly handOver: (owner: Owner) => Promise<void>;
   readonly onOutput: (checkId: string, text: string) => void;
 }
 
@@ -37,7 +40,7 @@ export interface Verifier {
    * Pure: ids of checks whose evidence in this round is of another tree than the last check's, because a check that ran
    * after them changed files. They are to be run once more; what is stale then is weak.
    */
-  stale?(evidence: readonly Evidence[]): readonly string[];
+  stale(evidence: readonly Evidence[]): readonly string[];
   /** Pure: what the evidence of a round amounts to. */
   judge(input: {
     readonly checks: readonly CheckDefinition[];

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import type { Owner } from "../src/index.ts";
+import { drive, post, readSession } from "../src/index.ts";
+import { createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say, testCheck } from "./kit.ts";
+
+test("two sessions of one program take turns with the workspace", async () => {
+  let running = 0;
+  let most = 0;
+  const tool = createTestTool({
+    name: "build",
+    exclusive: true,
+    run: async () => {
+      most = Math.max(most, (running += 1));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      running -= 1;
+      return done("built");
+    },
+  });
+  const world = createWorld({ model: createTestModel((n) => (n < 2 ? { calls: [{ name: "build", input: { n } }] } : {})), tools: [tool] });
+  const ports = portsOf(world);
+  await Promise.all([runPrompt(ports), runPrompt(ports)]);
+  expect(tool.runs).toHaveLength(4);
+  expect(most).toBe(1);
+});
+
+test("what is handed over stays held by the process that carries the effect on, when the driver dies", async () => {
+  const wrapper: Owner = { pid: 77, startTime: "0", bootId: "boot", label: "wrapper" };
+  const alive = new Set([1, 2, 77]);
+  const tool = createTestTool({
+    name: "build",
+    exclusive: true,
+    run: async (_, __, context) => {
+      await context.handOver(wrapper);
+      throw Object.assign(new Error("killed"), { code: "claim_lost", [Symbol.for("holdfast.error")]: true });
+    },
+  });
+  const world = createWorld({ model: createTestModel(() => ({ calls: [{ name: "build", input: {} }] })), tools: [tool] });
+  const held: (number | undefined)[] = [];
+  const log = { ...world.log, unlock: async (name: string, owner: Owner) => {
+    if (name.startsWith("workspace:")) held.push((await world.log.holder(name))?.pid);
+    await world.log.unlock(name, owner);
+  } };
+  await expect(runPrompt({ ...portsOf(world, 1, alive), log })).rejects.toThrow("killed");
+  expect(held[0]).toBe(77);
+});
+
+test("checks that a later check of the round has made stale are run once more, and only once", async () => {
+  const second = { ...testCheck, id: "chk_2", name: "second" };
+  const world = createWorld({ model: createTestModel(() => ({})) });
+  const base = portsOf(world);
+  const asked: string[] = [];
+  const verifier = {
+    ...base.verifier,
+    stale: () => ["chk_1"],
+    check: (...args: Parameters<typeof base.verifier.check>) => {
+      asked.push(`${args[0].id} ${args[2].runId.endsWith(".again")}`);
+      return base.verifier.check(...args);
+    },
+  };
+  const ports = { ...base, verifier };
+  const session = await newSession(ports, {}, [testCheck, second]);
+  await post(ports, session, say("go"));
+  await drive(ports, session, { waiting: "return" });
+  expect(asked).toEqual(["chk_1 false", "chk_2 false", "chk_1 true"]);
+  expect((await readSession(world, session)).turns[0]?.outcome).toBe("verified");
+});
+
+test("checks that are added later get the baseline there is", async () => {
+  const world = createWorld({ model: createTestModel(() => ({})) });
+  const base = portsOf(world);
+  const earlier: boolean[] = [];
+  const verifier = {
+    ...base.verifier,
+    baseline: (...args: Parameters<typeof base.verifier.baseline>) => {
+      earlier.push(args[2].earlier !== null);
+      return base.verifier.baseline(...args);
+    },
+  };
+  const ports = { ...base, verifier };
+  const session = await newSession(ports, {}, [testCheck]);
+  await post(ports, session, say("go"));
+  await drive(ports, session, { waiting: "return" });
+  const { acceptChecks } = await import("../src/index.ts");
+  await acceptChecks(ports, session, [testCheck, { ...testCheck, id: "chk_2" }]);
+  await post(ports, session, say("more"));
+  expect((await drive(ports, session, { waiting: "return" })).standing).toBe("verified");
+  expect(earlier).toEqual([false, true]);
+});
