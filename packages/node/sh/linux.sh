@@ -24,3 +24,5 @@ inner_of() {
   read -r first _ <"/proc/$1/task/$1/children"
   echo "$first"
 }
+
+doze() { read -r -t "$1" _ <&8; }

@@ -43,7 +43,7 @@ PIPE
     exec 5>/proc/self/fd/4
   else
     mkfifo -m 600 "$folder/$1"
-    exec 8<>"$folder/$1" 5>"$folder/$1" 4<"$folder/$1" 8>&-
+    exec 7<>"$folder/$1" 5>"$folder/$1" 4<"$folder/$1" 7>&-
   fi
 }
 
@@ -51,7 +51,7 @@ PIPE
 # this from its standard input, for only then does bash say which child a signal ended; bubblewrap can't tell. No descriptor
 # that reaches the sandbox is of a file: the command could open it again, for writing, through /proc/1/fd.
 confine() {
-  exec "$@" 3>&- 4<&- >&5 5>&- 6<&- 2>&7 7>&- <<'INSIDE'
+  exec "$@" 3>&- 4<&- >&5 5>&- 6<&- 2>&7 7>&- 8<&- 9>&- <<'INSIDE'
 set -m
 trap 'kill -s TERM -- -1' TERM
 echo begun >&2
@@ -66,6 +66,10 @@ done
 exit "$status"
 INSIDE
 }
+
+# A pipe that nobody writes to, as descriptors 8 and 9: waiting on it with a limit is a sleep without a process.
+open_pipe idle
+exec 8<&4 9>&5
 
 is_left() {
   if [ "$confined" = yes ]; then kill -0 "$command" 2>/dev/null; else is_left_of "$command"; fi
@@ -89,7 +93,7 @@ kill_all() {
   while [ "$rounds" -lt 100 ]; do
     signal_all KILL
     is_left || break
-    sleep 0.01
+    doze 0.01
     rounds=$((rounds + 1))
   done
 }
@@ -97,9 +101,9 @@ kill_all() {
 # Politely, then after two seconds by force.
 end_command() {
   signal_all TERM
-  sleep 2 &
+  doze 2 &
   grace=$!
-  while is_left && kill -0 "$grace" 2>/dev/null; do sleep 0.02; done
+  while is_left && kill -0 "$grace" 2>/dev/null; do doze 0.02; done
   kill -s TERM "$grace" 2>/dev/null
   kill_all
 }
@@ -113,7 +117,7 @@ if [ "$confined" = yes ]; then
   exec 7>&-
 elif open_pipe output.pipe && cd "$cwd" 2>/dev/null; then
   echo begun >&2
-  HOLDFAST_RUN=$mark "$@" >&5 2>&1 </dev/null 3>&- 4<&- 5>&- &
+  HOLDFAST_RUN=$mark "$@" >&5 2>&1 </dev/null 3>&- 4<&- 5>&- 8<&- 9>&- &
   command=$!
 else
   (echo "holdfast: the folder $cwd is gone" >&5; exit 126) &
@@ -123,7 +127,7 @@ printf 'command %s end\n' "$command" >>"$folder/start"
 
 # The kernel enforces the cap: the reader may not write a file larger than this, and nothing is buffered.
 (
-  exec 3>&- 5>&- 6<&-
+  exec 3>&- 5>&- 6<&- 8<&- 9>&-
   ulimit -c 0
   ulimit -f "$blocks"
   cat <&4 >>"$folder/output" || kill -s USR2 "$$"
@@ -133,7 +137,7 @@ exec 4<&- 5>&-
 
 (
   exec 3>&- 6<&-
-  sleep "$seconds"
+  doze "$seconds"
   kill -s USR1 "$$"
 ) 2>/dev/null &
 timer=$!
@@ -143,7 +147,7 @@ while [ -z "$why" ]; do
   status=$?
   kill -0 "$command" 2>/dev/null || break
   # Job control also returns, and says so, when the command was stopped.
-  [ -n "$why" ] || { sleep 0.1; [ "$confined" = yes ] || echo begun >"$folder/notice"; }
+  [ -n "$why" ] || { doze 0.1; [ "$confined" = yes ] || echo begun >"$folder/notice"; }
 done
 if [ -n "$why" ]; then
   end_command
@@ -158,7 +162,7 @@ if [ "$confined" = no ]; then
   # What left the group may hold the pipe, and then the reader goes on.
   (
     exec 3>&-
-    sleep 0.05
+    doze 0.05
     kill_all
   ) 2>/dev/null &
   late=$!

@@ -1,8 +1,10 @@
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, symlinkSync, mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Processes } from "@holdfast/runtime/ports/processes";
 import { findProgram } from "@holdfast/node/sandbox/programs";
@@ -24,7 +26,7 @@ const run = (command: string, options: Parameters<typeof specFor>[2] = {}) =>
 /** For shell lines that talk to the proxy themselves: the command's own pass as a header, and bytes sent as they are. */
 const auth = `Proxy-Authorization: Basic '"$AUTH"'\\r\\n`;
 const readPass = `AUTH=$(printf '%s' "$HTTP_PROXY" | sed 's,http://,,; s,@.*,,' | tr -d '\\n' | base64 -w0)`;
-const raw = (bytes: string) => `printf '${bytes}' | timeout 5 socat -t 2 - TCP:127.0.0.1:17653 2>&1 | head -c 300; echo`;
+const raw = (bytes: string) => `printf '${bytes}' | timeout 5 socat -,ignoreeof TCP:127.0.0.1:17653 2>&1 | head -c 300; echo`;
 
 beforeAll(async () => {
   // Both names lead to this machine: only the list tells them apart.
@@ -106,7 +108,7 @@ describe("with a list of hosts", () => {
     const list = { network: [`good.test:${port}`, `127.0.0.1:${port}`] };
     reached.length = 0;
     const tunnel = `${readPass}
-      (printf 'CONNECT good.test:${port} HTTP/1.1\\r\\nHost: x\\r\\nProxy-Authorization: Basic '"$AUTH"'\\r\\n\\r\\n'; sleep 0.3; printf 'GET /tunnel HTTP/1.0\\r\\n\\r\\n'; sleep 0.3) | timeout 5 socat -t 2 - TCP:127.0.0.1:17653`;
+      (printf 'CONNECT good.test:${port} HTTP/1.1\\r\\nHost: x\\r\\nProxy-Authorization: Basic '"$AUTH"'\\r\\n\\r\\n'; sleep 0.1; printf 'GET /tunnel HTTP/1.0\\r\\n\\r\\n') | timeout 5 socat -,ignoreeof TCP:127.0.0.1:17653`;
     expect((await run(tunnel, { confinement: list })).text).toMatch(/200 Connection established[^]*SERVED$/);
     const direct = await run(
       `unset HTTP_PROXY http_proxy HTTPS_PROXY https_proxy ALL_PROXY NODE_USE_ENV_PROXY; ${fetchScript(`http://127.0.0.1:${port}/direct`)}`,
@@ -124,6 +126,26 @@ describe("with a list of hosts", () => {
     );
     expect(text).toMatch(/403 Forbidden[^]*holdfast: good.test leads to an address inside/);
     expect(reached).toEqual([]);
+  });
+
+  it("a command that outlives its starter reaches its hosts again through whoever attaches", async () => {
+    const list = [`good.test:${port}`, `127.0.0.1:${port}`];
+    const script = `${readPass}; echo up; until (${raw(`GET http://good.test:${port}/later HTTP/1.1\\r\\nHost: x\\r\\n${auth}Connection: close\\r\\n\\r\\n`)}) | grep SERVED; do sleep 0.05; done`;
+    const spec = specFor(place, script, { session: "outlives", confinement: { mode: "workspace-write", network: list } });
+    const starter = fileURLToPath(new URL("./processes-starter.ts", import.meta.url));
+    // It resolves by DNS, where there is no such name: only the one that attaches can reach it.
+    const child = spawn(process.execPath, [starter, JSON.stringify({ home: place.home, userHome: place.userHome }), JSON.stringify(spec)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await new Promise((done) => child.stdout.once("data", done));
+    await untilOutput(processes, `outlives/${spec.id}/1`, "up");
+    const gone = new Promise((done) => child.once("exit", done));
+    child.kill("SIGKILL");
+    await gone;
+    const running = await processes.attach("outlives", spec.id, 1);
+    expect((await running.ended).end).toEqual({ type: "exited", exitCode: 0 });
+    expect(await untilOutput(processes, running.ref, "SERVED")).toContain("SERVED");
+    await processes.endSession("outlives", { forget: true });
   });
 
   it("an approval adds its hosts to that command alone", async () => {

@@ -25,7 +25,7 @@ const server = await processes.start(
 const shared = await run("for i in $(seq 100); do socat - TCP:127.0.0.1:8123 </dev/null 2>/dev/null && break; sleep 0.05; done");
 await server.stop();
 const listed = await run(
-  "echo ${HTTP_PROXY%%:*}; printf 'GET http://bad.test/ HTTP/1.0\\r\\n\\r\\n' | socat -t 2 - TCP:127.0.0.1:17653 | head -1",
+  "echo ${HTTP_PROXY%%:*}; printf 'GET http://bad.test/ HTTP/1.0\\r\\n\\r\\n' | socat -,ignoreeof TCP:127.0.0.1:17653 | head -1",
   {
     confinement: { network: ["good.test"] },
   },

@@ -203,6 +203,21 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     expect(text).toContain("[]");
   });
 
+  it("reads the packages the user has downloaded, and changes none of them", async () => {
+    const users = join(place.userHome, ".npm/_cacache");
+    for (const name of ["index-v5/aa", "content-v2/bb"]) {
+      mkdirSync(dirname(join(users, name)), { recursive: true });
+      writeFileSync(join(users, name), "kept");
+    }
+    writeFileSync(join(place.workspace, "package.json"), "{}");
+    const { text } = await run(
+      "cd $npm_config_cache/_cacache && cat index-v5/aa content-v2/bb; echo new > index-v5/aa && cat index-v5/aa; echo $npm_config_offline; echo evil > content-v2/bb; echo evil > ~/.npm/_cacache/index-v5/aa; touch content-v2/cc",
+    );
+    expect(text).toMatch(/^keptkeptnew\ntrue\n(?:.*Read-only file system\n){3}$/);
+    expect(readFileSync(join(users, "index-v5/aa"), "utf8")).toBe("kept");
+    expect((await run("echo ${npm_config_cache##*/}", { confinement: { purpose: "check" } })).text).toBe("npm\n");
+  });
+
   it("shows a scratch copy at the workspace's own path", async () => {
     const scratch = join(place.home, "scratch");
     mkdirSync(scratch, { recursive: true });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoldfastError } from "@holdfast/protocol";
@@ -70,7 +70,16 @@ export async function prepareLaunch(
   const networkFolder = isCheck ? folder.network : session.network;
   const link = programs === null ? null : await context.networks.link(networkFolder, reach, !isCheck, programs);
   const cached =
-    programs === null && !isCheck ? null : caches(cache, programs !== null && reach === "none", context.userHome, context.environment);
+    programs === null && !isCheck
+      ? null
+      : await caches({
+          cache,
+          isOffline: programs !== null && reach === "none",
+          isCheck,
+          userHome: context.userHome,
+          parent: context.environment,
+          roots: spec.confinement.roots,
+        });
   const environment = commandEnvironment(context.environment, bash, programs === null ? tmp : "/tmp", {
     ...cached?.environment,
     ...link?.environment,

@@ -1,25 +1,32 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Mount } from "./mounts.ts";
+
+export interface CacheInput {
+  /** The session's own folder, or a check's fresh one. */
+  readonly cache: string;
+  readonly isOffline: boolean;
+  readonly isCheck: boolean;
+  readonly userHome: string;
+  readonly parent: Readonly<Record<string, string | undefined>>;
+  readonly roots: readonly string[];
+}
 
 /**
  * Where toolchains keep what they download and build: in the session's own cache folder, or in a check's fresh one.
  *
  * Packages the user has already downloaded: without a network they are the only ones there can be, so the toolchain reads
- * the user's own, read-only in its usual place, and is told to be offline (it fails at once instead of trying). npm insists on
- * one folder, so the user's download cache is shown, read-only, inside the session's; unless the session has
- * downloaded something itself. With a network, npm, cargo and pip start from an empty cache of the session; Go takes
- * the user's downloads as its first proxy.
+ * the user's own, read-only in its usual place, and is told to be offline (it fails at once instead of trying). With a
+ * network, npm, cargo and pip start from an empty cache of the session; Go takes the user's downloads as its first proxy.
  */
-export function caches(
-  cache: string,
-  isOffline: boolean,
-  userHome: string,
-  parent: Readonly<Record<string, string | undefined>>,
-): { readonly environment: Record<string, string>; readonly mounts: readonly Mount[] } {
-  const at = (name: string): string => join(cache, name);
-  const userNpm = join(parent["npm_config_cache"] ?? join(userHome, ".npm"), "_cacache");
-  const userGo = join(parent["GOPATH"] ?? join(userHome, "go"), "pkg/mod/cache/download");
+export async function caches(
+  input: CacheInput,
+): Promise<{ readonly environment: Record<string, string>; readonly mounts: readonly Mount[] }> {
+  const at = (name: string): string => join(input.cache, name);
   const environment: Record<string, string> = {
     XDG_CACHE_HOME: at("xdg"),
     npm_config_cache: at("npm"),
@@ -32,15 +39,14 @@ export function caches(
     GRADLE_USER_HOME: at("gradle"),
     CCACHE_DIR: at("ccache"),
   };
-  if (isOffline) {
-    const own = join(at("npm"), "_cacache");
-    const shows = existsSync(userNpm) && !existsSync(join(own, "index-v5"));
-    if (shows) mkdirSync(own, { recursive: true, mode: 0o700 });
+  if (input.isOffline) {
+    const npm = await offlineNpm(input);
     return {
-      environment: { ...environment, npm_config_offline: "true", CARGO_NET_OFFLINE: "true", GOPROXY: "off" },
-      mounts: shows ? [{ type: "bind", from: userNpm, to: own, writable: false }] : [],
+      environment: { ...environment, ...npm.environment, npm_config_offline: "true", CARGO_NET_OFFLINE: "true", GOPROXY: "off" },
+      mounts: npm.mounts,
     };
   }
+  const userGo = join(input.parent["GOPATH"] ?? join(input.userHome, "go"), "pkg/mod/cache/download");
   const proxies = existsSync(userGo) ? [`file://${userGo}`] : [];
   return {
     environment: {
@@ -51,5 +57,39 @@ export function caches(
       GOPROXY: [...proxies, "https://proxy.golang.org", "direct"].join(","),
     },
     mounts: [],
+  };
+}
+
+/**
+ * npm has one cache folder and rewrites its index even to read it. So, once a session with a package.json and unless the
+ * session downloaded something itself, the user's index is copied; the content, which is most of it, is shown read-only.
+ */
+async function offlineNpm({
+  cache,
+  isCheck,
+  userHome,
+  parent,
+  roots,
+}: CacheInput): Promise<{ environment: Record<string, string>; mounts: Mount[] }> {
+  const users = join(parent["npm_config_cache"] ?? join(userHome, ".npm"), "_cacache");
+  const own = join(cache, "npm-offline/_cacache");
+  const isUseful =
+    !isCheck && roots.some((root) => existsSync(join(root, "package.json"))) && !existsSync(join(cache, "npm/_cacache/index-v5"));
+  const [index, content] = [join(own, "index-v5"), join(own, "content-v2")];
+  if (!isUseful || !existsSync(join(users, "content-v2"))) return { environment: {}, mounts: [] };
+  if (!existsSync(index)) {
+    mkdirSync(content, { recursive: true, mode: 0o700 });
+    const copy = `${index}.${randomBytes(4).toString("hex")}`;
+    await promisify(execFile)("cp", ["-R", join(users, "index-v5"), copy]).catch(() => undefined);
+    try {
+      renameSync(copy, index);
+    } catch {
+      // Another command of the session was first, or there is no index: npm makes do with what is there.
+      await rm(copy, { recursive: true, force: true });
+    }
+  }
+  return {
+    environment: { npm_config_cache: join(cache, "npm-offline") },
+    mounts: [{ type: "bind", from: join(users, "content-v2"), to: content, writable: false }],
   };
 }

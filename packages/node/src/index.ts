@@ -1,0 +1,1 @@
+export { createProcesses } from "./processes/index.ts";
