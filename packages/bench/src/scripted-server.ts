@@ -26,7 +26,8 @@ export async function startScriptedServer(steps: number, command: (n: number) =>
     const body = Buffer.concat(chunks);
     const exchange: Exchange = { received: performance.now(), answered: 0, bytes: body.length };
     const n = exchanges.push(exchange) - 1;
-    const { tools = [] } = n === 0 ? (JSON.parse(body.toString("utf8")) as { tools?: { name: string; parameters?: { properties?: object } }[] }) : {};
+    const { tools = [] } =
+      n === 0 ? (JSON.parse(body.toString("utf8")) as { tools?: { name: string; parameters?: { properties?: object } }[] }) : {};
     if (n === 0) shell = tools.find((tool) => "command" in (tool.parameters?.properties ?? {}))?.name ?? "shell";
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(answer(n, steps, shell, command));
@@ -48,12 +49,35 @@ export async function startScriptedServer(steps: number, command: (n: number) =>
 function answer(n: number, steps: number, shell: string, command: (n: number) => string): string {
   const item =
     n < steps
-      ? { id: `fc_${n}`, type: "function_call", status: "completed", call_id: `call_${n}`, name: shell, arguments: JSON.stringify({ command: command(n) }) }
-      : { id: `msg_${n}`, type: "message", status: "completed", role: "assistant", content: [{ type: "output_text", text: "Done.", annotations: [] }] };
-  const response = { id: `resp_${n}`, object: "response", status: "completed", output: [item], usage: { input_tokens: 10, output_tokens: 10, total_tokens: 20 } };
+      ? {
+          id: `fc_${n}`,
+          type: "function_call",
+          status: "completed",
+          call_id: `call_${n}`,
+          name: shell,
+          arguments: JSON.stringify({ command: command(n) }),
+        }
+      : {
+          id: `msg_${n}`,
+          type: "message",
+          status: "completed",
+          role: "assistant",
+          content: [{ type: "output_text", text: "Done.", annotations: [] }],
+        };
+  const response = {
+    id: `resp_${n}`,
+    object: "response",
+    status: "completed",
+    output: [item],
+    usage: { input_tokens: 10, output_tokens: 10, total_tokens: 20 },
+  };
   const events = [
     { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
-    { type: "response.output_item.added", output_index: 0, item: { ...item, status: "in_progress", ...(n < steps ? { arguments: "" } : { content: [] }) } },
+    {
+      type: "response.output_item.added",
+      output_index: 0,
+      item: { ...item, status: "in_progress", ...(n < steps ? { arguments: "" } : { content: [] }) },
+    },
     { type: "response.output_item.done", output_index: 0, item },
     { type: "response.completed", response },
   ];

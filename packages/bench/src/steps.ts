@@ -44,7 +44,8 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
 const width = Math.min(100, Math.floor(steps / 4));
 const early = [width, 2 * width] as const;
 const late = [steps - width, steps] as const;
-const own = (range: readonly [number, number]): number => median(rounds.map(({ floor, ours }) => median(ours.gaps.slice(...range)) - median(floor.gaps.slice(...range))));
+const own = (range: readonly [number, number]): number =>
+  median(rounds.map(({ floor, ours }) => median(ours.gaps.slice(...range)) - median(floor.gaps.slice(...range))));
 const report = {
   steps,
   sandbox: values.sandbox,
@@ -52,8 +53,14 @@ const report = {
   startToFirstRequestMs: { floor: median(rounds.map(({ floor }) => floor.startMs)), ours: median(rounds.map(({ ours }) => ours.startMs)) },
   firstRequestBytes: rounds[0]?.ours.firstBytes,
   stepMs: {
-    floor: { early: median(rounds.map(({ floor }) => median(floor.gaps.slice(...early)))), late: median(rounds.map(({ floor }) => median(floor.gaps.slice(...late)))) },
-    ours: { early: median(rounds.map(({ ours }) => median(ours.gaps.slice(...early)))), late: median(rounds.map(({ ours }) => median(ours.gaps.slice(...late)))) },
+    floor: {
+      early: median(rounds.map(({ floor }) => median(floor.gaps.slice(...early)))),
+      late: median(rounds.map(({ floor }) => median(floor.gaps.slice(...late)))),
+    },
+    ours: {
+      early: median(rounds.map(({ ours }) => median(ours.gaps.slice(...early)))),
+      late: median(rounds.map(({ ours }) => median(ours.gaps.slice(...late)))),
+    },
   },
   ownMs: { early: own(early), late: own(late) },
   ownLateOverEarly: own(late) / own(early),
@@ -77,7 +84,13 @@ async function runOnce([program = "", ...args]: string[], server: ScriptedServer
   const started = performance.now();
   const child = spawn(program, args, {
     cwd: workspace,
-    env: { PATH: process.env["PATH"], HOME: home, HOLDFAST_HOME: join(home, "holdfast"), OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: "bench" },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: home,
+      HOLDFAST_HOME: join(home, "holdfast"),
+      OPENAI_BASE_URL: server.baseUrl,
+      OPENAI_API_KEY: "bench",
+    },
     stdio: ["ignore", "ignore", "inherit"],
   });
   const [code] = (await once(child, "exit")) as [number];

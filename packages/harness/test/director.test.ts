@@ -41,7 +41,17 @@ test("project text can't close its own mark", () => {
 });
 
 test("the model is told how commands are confined, who is asked, and which checks will run", () => {
-  const check = { id: "c", kind: "command", name: "npm test", command: "npm test", authority: "user", isRequired: true, inputs: [], outputs: [], timeoutMs: 1 } as const;
+  const check = {
+    id: "c",
+    kind: "command",
+    name: "npm test",
+    command: "npm test",
+    authority: "user",
+    isRequired: true,
+    inputs: [],
+    outputs: [],
+    timeoutMs: 1,
+  } as const;
   const text = createDirector()
     .describe({ settings, checks: [{ ...check, inputs: [], outputs: [] }] })
     .map((section) => section.text)

@@ -62,7 +62,5 @@ export class HoldfastError extends Error {
 }
 
 export function isHoldfastError(value: unknown, code?: ErrorCode): value is HoldfastError {
-  return (
-    typeof value === "object" && value !== null && marker in value && (code === undefined || (value as HoldfastError).code === code)
-  );
+  return typeof value === "object" && value !== null && marker in value && (code === undefined || (value as HoldfastError).code === code);
 }

@@ -114,7 +114,13 @@ export const eventPayloads = {
     inputDigest: z.string(),
   }),
   "approval.requested": z.object({ approval }),
-  "approval.answered": z.object({ approvalId: z.string(), callId: z.string(), answer: z.enum(["allow", "deny"]), by: z.string(), note: z.string() }),
+  "approval.answered": z.object({
+    approvalId: z.string(),
+    callId: z.string(),
+    answer: z.enum(["allow", "deny"]),
+    by: z.string(),
+    note: z.string(),
+  }),
   "approval.expired": z.object({ approvalId: z.string(), callId: z.string() }),
   "call.intended": z.object({
     callId: z.string(),
@@ -132,10 +138,21 @@ export const eventPayloads = {
     attempt: z.number().int(),
   }),
   "call.settled": z.object({ callId: z.string(), outcome: callOutcome, result: toolResult, judgement: judgement.nullable() }),
-  "task.ended": z.object({ taskId: z.string(), exitCode: z.number().int().nullable(), signal: z.string().nullable(), why: z.enum(["exited", "ended", "lost"]) }),
+  "task.ended": z.object({
+    taskId: z.string(),
+    exitCode: z.number().int().nullable(),
+    signal: z.string().nullable(),
+    why: z.enum(["exited", "ended", "lost"]),
+  }),
   "baseline.started": z.object({ attempt: z.number().int() }),
   /** `blobs`: what the store must keep for the manifest. */
-  "baseline.recorded": z.object({ subject: z.string(), manifest: z.string().nullable(), blobs: z.array(z.string()), evidence: z.array(evidence), inputs: json }),
+  "baseline.recorded": z.object({
+    subject: z.string(),
+    manifest: z.string().nullable(),
+    blobs: z.array(z.string()),
+    evidence: z.array(evidence),
+    inputs: json,
+  }),
   "snapshot.recorded": z.object({ turnId: z.string(), subject: z.string(), manifest: z.string().nullable(), blobs: z.array(z.string()) }),
   "checks.started": z.object({ round: z.number().int(), attempt: z.number().int() }),
   "check.completed": z.object({ evidence }),
@@ -147,8 +164,18 @@ export const eventPayloads = {
   /** A driver took the session over while a turn was open. Time before it does not count as active. */
   "driver.attached": z.object({ owner: z.string() }),
   /** The turn can't go on; what is in flight is ended first, then it ends with this outcome. */
-  "turn.stopping": z.object({ outcome: z.enum(["failed", "blocked", "interrupted", "exhausted"]), reason: z.string(), error: z.object({ code: z.string(), message: z.string() }).nullable() }),
-  "turn.ended": z.object({ turnId: z.string(), outcome, isWeak: z.boolean(), report, error: z.object({ code: z.string(), message: z.string() }).nullable() }),
+  "turn.stopping": z.object({
+    outcome: z.enum(["failed", "blocked", "interrupted", "exhausted"]),
+    reason: z.string(),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  }),
+  "turn.ended": z.object({
+    turnId: z.string(),
+    outcome,
+    isWeak: z.boolean(),
+    report,
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  }),
   "tip.signed": z.object({ seq: z.number().int(), hash: z.string(), keyId: z.string(), signature: z.string() }),
   "edits.undone": z.object({ callIds: z.array(z.string()) }),
 } as const;

@@ -16,11 +16,16 @@ export function judgeExpectation(expect: Expectation | undefined, outcome: CallO
     const isThere = outcome.text.includes(expect.outputContains);
     // The text may be a part of the output: what is not in the part may still be in the whole.
     const isMet = isThere || (outcome.output === undefined ? false : null);
-    parts.push({ expected: `output with ${JSON.stringify(expect.outputContains)}`, observed: isThere ? "output with it" : "output without it", isMet });
+    parts.push({
+      expected: `output with ${JSON.stringify(expect.outputContains)}`,
+      observed: isThere ? "output with it" : "output without it",
+      isMet,
+    });
   }
   if (expect.fileChanged !== undefined) {
     const path = expect.fileChanged;
-    const isMet = outcome.changed === undefined ? null : outcome.changed.some((file) => file.path === path || file.path.endsWith(`/${path}`));
+    const isMet =
+      outcome.changed === undefined ? null : outcome.changed.some((file) => file.path === path || file.path.endsWith(`/${path}`));
     parts.push({ expected: `${path} changed`, observed: isMet === true ? `${path} changed` : `${path} not seen to change`, isMet });
   }
   if (parts.length === 0) return null;

@@ -19,7 +19,8 @@ const shortestSecret = 8;
 /** Takes secret values and known secret formats out of a text. `secrets` are the values the process holds. */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
-  for (const secret of secrets) if (secret.length >= shortestSecret && clean.includes(secret)) clean = clean.replaceAll(secret, redactionMark);
+  for (const secret of secrets)
+    if (secret.length >= shortestSecret && clean.includes(secret)) clean = clean.replaceAll(secret, redactionMark);
   for (const format of knownFormats) clean = clean.replace(format, redactionMark);
   return clean;
 }

@@ -20,7 +20,10 @@ function createTarget(replay: "safe" | "keyed" | "probe" | "never") {
       return done("acted");
     },
     ...(replay === "probe"
-      ? { probe: async (intent): Promise<ProbeFinding> => (happened.has(intent.callId) ? { type: "happened", outcome: done("acted") } : { type: "not_happened" }) }
+      ? {
+          probe: async (intent): Promise<ProbeFinding> =>
+            happened.has(intent.callId) ? { type: "happened", outcome: done("acted") } : { type: "not_happened" },
+        }
       : {}),
   });
   return { tool, happened };
@@ -78,7 +81,9 @@ test("a frozen driver that thaws after another recovered can't act", async () =>
   const first = drive(portsOf(world, 1), session, {
     waiting: "return",
     stops: (stop) =>
-      stop.what === "effect" && stop.when === "before" && stop.name.startsWith("call:") ? new Promise((resolve) => ((thaw = resolve), froze())) : Promise.resolve(),
+      stop.what === "effect" && stop.when === "before" && stop.name.startsWith("call:")
+        ? new Promise((resolve) => ((thaw = resolve), froze()))
+        : Promise.resolve(),
   });
   await frozen;
   const end = await drive(portsOf(world, 2), session, { waiting: "return" });
@@ -102,7 +107,9 @@ test("a new call equal to one in doubt is named as such to the policy", async ()
   const model = createTestModel((index) => (index < 2 ? { calls: [{ name: "charge", input: { cents: 5 } }] } : {}));
   const world = createWorld({ model, tools: [tool] });
   const ports = portsOf(world);
-  const policy = { decide: (request: Parameters<typeof ports.policy.decide>[0]) => (asked.push(request.repeatsDoubt), ports.policy.decide(request)) };
+  const policy = {
+    decide: (request: Parameters<typeof ports.policy.decide>[0]) => (asked.push(request.repeatsDoubt), ports.policy.decide(request)),
+  };
   const session = await newSession(ports);
   await post(ports, session, say("go"));
   await drive({ ...ports, policy }, session, { waiting: "return" });
@@ -118,11 +125,17 @@ test("a commit that can't be saved stops the driver before the effect, and the s
   await post(portsOf(world), session, say("go"));
   const ports = portsOf(world);
   let commits = 0;
-  const full = { ...ports, log: { ...ports.log, commit: async (commit: Parameters<typeof ports.log.commit>[0]) => {
-    commits += 1;
-    if (commits === 2) throw Object.assign(new Error("disk full"), { code: "store_full" });
-    await world.log.commit(commit);
-  } } };
+  const full = {
+    ...ports,
+    log: {
+      ...ports.log,
+      commit: async (commit: Parameters<typeof ports.log.commit>[0]) => {
+        commits += 1;
+        if (commits === 2) throw Object.assign(new Error("disk full"), { code: "store_full" });
+        await world.log.commit(commit);
+      },
+    },
+  };
   await expect(drive(full, session, { waiting: "return" })).rejects.toThrow("disk full");
   expect(happened.size).toBe(0);
   expect((await drive(ports, session, { waiting: "return" })).standing).toBe("unverified");

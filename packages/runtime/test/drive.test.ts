@@ -22,9 +22,19 @@ describe("a turn", () => {
       },
     });
     const counts: string[] = [];
-    const model = createTestModel((n) => (n === 0 ? { calls: [{ name: "read", input: { n } }] } : n === 1 ? { calls: [1, 2, 3].map((i) => ({ name: "read", input: { n, i } })) } : {}));
+    const model = createTestModel((n) =>
+      n === 0
+        ? { calls: [{ name: "read", input: { n } }] }
+        : n === 1
+          ? { calls: [1, 2, 3].map((i) => ({ name: "read", input: { n, i } })) }
+          : {},
+    );
     const world = createWorld({ model, tools: [tool] });
-    await runPrompt(portsOf(world), {}, { stops: async (stop) => void (stop.what === "commit" && stop.when === "before" && counts.push(stop.name)) });
+    await runPrompt(
+      portsOf(world),
+      {},
+      { stops: async (stop) => void (stop.what === "commit" && stop.when === "before" && counts.push(stop.name)) },
+    );
     expect(counts).toEqual([
       "world.observed+turn.started+sampling.intended",
       "sampling.settled+call.decided+call.intended",
@@ -59,7 +69,16 @@ describe("a turn", () => {
 
   test("tells the model of unknown tools, broken input and refusals, and goes on", async () => {
     const world = createWorld({
-      model: createTestModel((n) => (n === 0 ? { calls: [{ name: "nope", input: {} }, { name: "bad", input: {} }] } : {})),
+      model: createTestModel((n) =>
+        n === 0
+          ? {
+              calls: [
+                { name: "nope", input: {} },
+                { name: "bad", input: {} },
+              ],
+            }
+          : {},
+      ),
       tools: [createTestTool({ name: "bad" })],
       policy: () => ({ ...allow, decision: "deny", forModel: "no such thing is allowed" }),
     });
@@ -123,8 +142,24 @@ describe("checks", () => {
 });
 
 describe("approvals", () => {
-  const review = { ...allow, decision: "review" as const, reason: "it reaches out", forModel: "ask first", scope: { network: ["example.org"] } };
-  const twice = () => createTestModel((n) => (n === 0 ? { calls: [{ name: "send", input: { n: 1 } }, { name: "send", input: { n: 2 } }] } : {}));
+  const review = {
+    ...allow,
+    decision: "review" as const,
+    reason: "it reaches out",
+    forModel: "ask first",
+    scope: { network: ["example.org"] },
+  };
+  const twice = () =>
+    createTestModel((n) =>
+      n === 0
+        ? {
+            calls: [
+              { name: "send", input: { n: 1 } },
+              { name: "send", input: { n: 2 } },
+            ],
+          }
+        : {},
+    );
 
   test("an open approval gives the session back as waiting, and the answer lets it go on, in another process too", async () => {
     const tool = createTestTool({ name: "send", replay: "never" });
@@ -180,7 +215,11 @@ describe("endings", () => {
       if (call?.kind === "tool_call") denied = call.callId;
       return n === 0 ? { calls: [{ name: "send", input: {} }] } : { calls: [{ name: "give_up", input: {} }] };
     });
-    const world = createWorld({ model, tools: [tool, createTestTool({ name: "send" })], policy: (name) => (name === "send" ? { ...allow, decision: "deny" } : allow) });
+    const world = createWorld({
+      model,
+      tools: [tool, createTestTool({ name: "send" })],
+      policy: (name) => (name === "send" ? { ...allow, decision: "deny" } : allow),
+    });
     expect((await runPrompt(portsOf(world))).end).toMatchObject({ standing: "blocked", exitStatus: 7 });
   });
 
@@ -221,20 +260,30 @@ describe("endings", () => {
     const deltas: string[] = [];
     const model = createTestModel(() => ((tries += 1) < 3 ? { fail: { type: "failed", error } } : { text: "whole" }));
     const world = createWorld({ model });
-    const { session, end } = await runPrompt(portsOf(world), {}, { onDelta: (delta) => deltas.push(`${delta.type} ${"itemId" in delta ? delta.itemId : ""}`) });
+    const { session, end } = await runPrompt(
+      portsOf(world),
+      {},
+      { onDelta: (delta) => deltas.push(`${delta.type} ${"itemId" in delta ? delta.itemId : ""}`) },
+    );
     expect(end.report?.message).toBe("whole");
     const view = await readSession(world, session);
-    expect(view.events.flatMap((event) => (event.type === "sampling.failed" ? [event.payload.retracted] : []))).toEqual(["half an ans", "half an ans"]);
+    expect(view.events.flatMap((event) => (event.type === "sampling.failed" ? [event.payload.retracted] : []))).toEqual([
+      "half an ans",
+      "half an ans",
+    ]);
     expect(view.items.filter((item) => item.kind === "assistant_message")).toHaveLength(1);
     expect(deltas.filter((delta) => delta.startsWith("item.retracted"))).toHaveLength(2);
   });
 
   test("an empty answer is asked about once, and the second fails the turn: nothing is no success", async () => {
     const empty = createTestModel(() => ({}));
-    const silent = { ...empty, async *sample(request: Parameters<typeof empty.sample>[0]) {
-      empty.requests.push(request);
-      yield { type: "finished" as const, finish: "stop" as const, usage: noUsage, cost: null };
-    } };
+    const silent = {
+      ...empty,
+      async *sample(request: Parameters<typeof empty.sample>[0]) {
+        empty.requests.push(request);
+        yield { type: "finished" as const, finish: "stop" as const, usage: noUsage, cost: null };
+      },
+    };
     const world = createWorld({ model: silent });
     expect((await runPrompt(portsOf(world))).end).toMatchObject({ standing: "failed", exitStatus: 1 });
     expect(empty.requests).toHaveLength(2);

@@ -64,10 +64,16 @@ export function createTestIds(): Ids {
   };
 }
 
-export type Answer = { readonly text?: string; readonly calls?: readonly { name: string; input: Json }[]; readonly fail?: StreamPart & { type: "failed" } };
+export type Answer = {
+  readonly text?: string;
+  readonly calls?: readonly { name: string; input: Json }[];
+  readonly fail?: StreamPart & { type: "failed" };
+};
 
 /** A model that answers from a function of how many answers the request already holds. */
-export function createTestModel(answer: (index: number, request: SamplingRequest) => Answer | Promise<Answer>): Model & { readonly requests: SamplingRequest[] } {
+export function createTestModel(
+  answer: (index: number, request: SamplingRequest) => Answer | Promise<Answer>,
+): Model & { readonly requests: SamplingRequest[] } {
   const requests: SamplingRequest[] = [];
   return {
     id: "test/model",
@@ -176,7 +182,12 @@ export function portsOf(world: World, pid = 1, alive: ReadonlySet<number> = new 
     model: async () => world.model,
     tools: { specs: world.tools.map((tool) => tool.spec), get: (name) => world.tools.find((tool) => tool.spec.name === name) ?? null },
     files: { cwd: "/w", roots: [{ id: "w", path: "/w" }] } as unknown as Ports["files"],
-    processes: { owner, isAlive: (other: { pid: number }) => alive.has(other.pid), sandboxProblem: async () => null, endRuns: async () => undefined } as unknown as Processes,
+    processes: {
+      owner,
+      isAlive: (other: { pid: number }) => alive.has(other.pid),
+      sandboxProblem: async () => null,
+      endRuns: async () => undefined,
+    } as unknown as Processes,
     observer: {
       world: async () => [{ id: "env", trust: "system", text: "a test" }],
       snapshot: async () => ({ subject: "s", manifest: "m", gitTree: null }),
@@ -233,7 +244,12 @@ function createTestVerifier(world: World): Verifier {
   });
   return {
     stale: () => [],
-    baseline: async (checks) => ({ subject: "s", manifest: "m", evidence: checks.map((check) => evidence(check, "baseline", false)), inputs: null }),
+    baseline: async (checks) => ({
+      subject: "s",
+      manifest: "m",
+      evidence: checks.map((check) => evidence(check, "baseline", false)),
+      inputs: null,
+    }),
     check: async (check) => evidence(check, "final", world.check?.((round += 1)) ?? true),
     judge: ({ checks, evidence: found, message }) => {
       const passes = found.every((one) => one.run.passed);
@@ -257,7 +273,13 @@ export const testSettings: Settings = {
 };
 
 export async function newSession(ports: Ports, settings: Partial<Settings> = {}, checks: readonly CheckDefinition[] = []): Promise<string> {
-  return createSession(ports, { roots: [{ id: "w", path: "/w" }], cwd: "/w", settings: { ...testSettings, ...settings }, title: "test", checks });
+  return createSession(ports, {
+    roots: [{ id: "w", path: "/w" }],
+    cwd: "/w",
+    settings: { ...testSettings, ...settings },
+    title: "test",
+    checks,
+  });
 }
 
 export function say(text: string): Op {
@@ -265,7 +287,12 @@ export function say(text: string): Op {
 }
 
 /** Starts a session with a prompt and drives it until it rests. */
-export async function runPrompt(ports: Ports, settings: Partial<Settings> = {}, options: Partial<DriveOptions> = {}, checks: readonly CheckDefinition[] = []) {
+export async function runPrompt(
+  ports: Ports,
+  settings: Partial<Settings> = {},
+  options: Partial<DriveOptions> = {},
+  checks: readonly CheckDefinition[] = [],
+) {
   const session = await newSession(ports, settings, checks);
   await post(ports, session, say("do it"));
   const end: DriveEnd = await drive(ports, session, { waiting: "return", ...options });

@@ -14,8 +14,10 @@ function at(match: (stop: Stop) => boolean, act: () => Promise<void>): (stop: St
   };
 }
 
-const commitOf = (when: Stop["when"], type: string) => (stop: Stop) => stop.what === "commit" && stop.when === when && stop.name.includes(type);
-const effectOf = (when: Stop["when"], prefix: string) => (stop: Stop) => stop.what === "effect" && stop.when === when && stop.name.startsWith(prefix);
+const commitOf = (when: Stop["when"], type: string) => (stop: Stop) =>
+  stop.what === "commit" && stop.when === when && stop.name.includes(type);
+const effectOf = (when: Stop["when"], prefix: string) => (stop: Stop) =>
+  stop.what === "effect" && stop.when === when && stop.name.startsWith(prefix);
 const interrupt = { type: "interrupt", by: "test" } as const;
 
 async function play(match: (stop: Stop) => boolean, setUp: { approvals?: boolean; check?: boolean; act: "interrupt" | "steer" }) {
@@ -88,7 +90,9 @@ describe("interrupt against", () => {
       await post(ports, session, say("and this"));
       await post(ports, session, interrupt);
     };
-    expect((await drive(ports, session, { waiting: "return", stops: at(effectOf("before", "sample:"), both) })).standing).toBe("interrupted");
+    expect((await drive(ports, session, { waiting: "return", stops: at(effectOf("before", "sample:"), both) })).standing).toBe(
+      "interrupted",
+    );
     expect((await drive(ports, session, { waiting: "return" })).standing).toBe("unverified");
     expect((await readSession(ports, session)).turns.map((turn) => turn.goal)).toEqual(["go", "and this"]);
   });
@@ -135,7 +139,13 @@ describe("answers", () => {
     for (const late of [false, true]) {
       const { end, session, ports, world, tool } = await play(() => false, { act: "steer", approvals: true });
       if (late) world.clock.advance(8 * 24 * 3600 * 1000);
-      await post(ports, session, { type: "approval.answer", approvalId: end.approvals[0]?.id ?? "", answer: "allow", by: "test", note: "" });
+      await post(ports, session, {
+        type: "approval.answer",
+        approvalId: end.approvals[0]?.id ?? "",
+        answer: "allow",
+        by: "test",
+        note: "",
+      });
       await drive(ports, session, { waiting: "return" });
       expect(tool.runs.length).toBe(late ? 0 : 1);
     }
@@ -143,7 +153,14 @@ describe("answers", () => {
 
   test("an answer to another digest than the one shown is not taken", async () => {
     const { end, session, ports, tool } = await play(() => false, { act: "steer", approvals: true });
-    await post(ports, session, { type: "approval.answer", approvalId: end.approvals[0]?.id ?? "", answer: "allow", by: "x", note: "", digest: "other" });
+    await post(ports, session, {
+      type: "approval.answer",
+      approvalId: end.approvals[0]?.id ?? "",
+      answer: "allow",
+      by: "x",
+      note: "",
+      digest: "other",
+    });
     expect((await drive(ports, session, { waiting: "return" })).standing).toBe("waiting");
     expect(tool.runs).toEqual([]);
   });

@@ -36,10 +36,13 @@ test("what is handed over stays held by the process that carries the effect on, 
   });
   const world = createWorld({ model: createTestModel(() => ({ calls: [{ name: "build", input: {} }] })), tools: [tool] });
   const held: (number | undefined)[] = [];
-  const log = { ...world.log, unlock: async (name: string, owner: Owner) => {
-    if (name.startsWith("workspace:")) held.push((await world.log.holder(name))?.pid);
-    await world.log.unlock(name, owner);
-  } };
+  const log = {
+    ...world.log,
+    unlock: async (name: string, owner: Owner) => {
+      if (name.startsWith("workspace:")) held.push((await world.log.holder(name))?.pid);
+      await world.log.unlock(name, owner);
+    },
+  };
   await expect(runPrompt({ ...portsOf(world, 1, alive), log })).rejects.toThrow("killed");
   expect(held[0]).toBe(77);
 });

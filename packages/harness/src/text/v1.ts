@@ -22,7 +22,11 @@ Done
 - If it can't be done, call give_up with the reason. That is better than a false claim.`;
 
 export function describeRules({ sandbox, network, approvals }: Settings): string {
-  return [`Commands: ${commands[sandbox]}`, `Network: ${describeNetwork(network)}`, `Calls that need a person's approval: ${asking[approvals]}`].join("\n");
+  return [
+    `Commands: ${commands[sandbox]}`,
+    `Network: ${describeNetwork(network)}`,
+    `Calls that need a person's approval: ${asking[approvals]}`,
+  ].join("\n");
 }
 
 const commands: Record<Settings["sandbox"], string> = {

@@ -8,7 +8,11 @@ const command = (text: string, more: object = {}) => ({ name: "run_command", inp
 
 describe("Ctrl-C", () => {
   test("in a command with grandchildren: none is left, the session can be resumed, the next request is valid", async () => {
-    const place = await createPlace((results) => (results.length < 1 ? { calls: [command(`: ${place.marker}; (sleep 300.1 & sleep 300.2) & setsid sleep 300.3; wait`)] } : { text: "Back again." }));
+    const place = await createPlace((results) =>
+      results.length < 1
+        ? { calls: [command(`: ${place.marker}; (sleep 300.1 & sleep 300.2) & setsid sleep 300.3; wait`)] }
+        : { text: "Back again." },
+    );
     const run = place.start(["exec", "go"]);
     await until(() => processesWith("300.3").length > 0 && processesWith("300.1").length > 0, "the command runs");
     run.child.kill("SIGINT");
@@ -34,7 +38,15 @@ describe("kill -9", () => {
     const seen: string[] = [];
     const place = await createPlace((results) => {
       seen.push(...results);
-      return results.length < 1 ? { calls: [command(`: ${place.marker}; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo tick $i $$; sleep 0.25; done; echo whole >> log.txt`)] } : { text: "Went on." };
+      return results.length < 1
+        ? {
+            calls: [
+              command(
+                `: ${place.marker}; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo tick $i $$; sleep 0.25; done; echo whole >> log.txt`,
+              ),
+            ],
+          }
+        : { text: "Went on." };
     });
     const run = place.start(["exec", "go"]);
     await until(() => processesWith(place.marker).length > 0, "the command runs");
@@ -48,7 +60,9 @@ describe("kill -9", () => {
     expect(ticks.map((tick) => Number(tick[1]))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
     expect(new Set(ticks.map((tick) => tick[2])).size).toBe(1);
     expect(readFileSync(join(place.workspace, "log.txt"), "utf8")).toBe("whole\n");
-    const starts = filesBelow(join(place.home, ".holdfast/commands"), "start").filter((file) => !readFileSync(file, "utf8").includes("revoked"));
+    const starts = filesBelow(join(place.home, ".holdfast/commands"), "start").filter(
+      (file) => !readFileSync(file, "utf8").includes("revoked"),
+    );
     expect(starts).toHaveLength(1);
   });
 
@@ -65,14 +79,20 @@ describe("kill -9", () => {
 
 describe("two at once", () => {
   test("two sessions in one folder both end well, and their commands take turns", async () => {
-    const place = await createPlace((results) => (results.length < 2 ? { calls: [command("test ! -e busy && touch busy && sleep 0.2 && rm busy && echo alone || echo CLASH")] } : { text: "Done." }));
+    const place = await createPlace((results) =>
+      results.length < 2
+        ? { calls: [command("test ! -e busy && touch busy && sleep 0.2 && rm busy && echo alone || echo CLASH")] }
+        : { text: "Done." },
+    );
     const both = await Promise.all([place.exec("one"), place.exec("two")]);
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
     expect(JSON.stringify(place.server.requests)).not.toMatch(/"output":"[^"]*\bCLASH/);
   });
 
   test("a second process on one session is told who holds it", async () => {
-    const place = await createPlace((results) => (results.length < 1 ? { calls: [command(`sleep 300.7; echo ${place.marker}`)] } : { text: "Done." }));
+    const place = await createPlace((results) =>
+      results.length < 1 ? { calls: [command(`sleep 300.7; echo ${place.marker}`)] } : { text: "Done." },
+    );
     const run = place.start(["exec", "go"]);
     await until(() => processesWith(place.marker).length > 0, "the command runs");
     const second = await place.exec("resume", "--last", "me too");
@@ -100,7 +120,9 @@ describe("approvals", () => {
   });
 
   test("a live driver takes an answer from another process", async () => {
-    const place = await createPlace((results) => (results.length < 2 ? { calls: [command(`: ${place.marker}; sleep 3`), command("git reset --hard")] } : { text: "Done." }));
+    const place = await createPlace((results) =>
+      results.length < 2 ? { calls: [command(`: ${place.marker}; sleep 3`), command("git reset --hard")] } : { text: "Done." },
+    );
     const run = place.start(["exec", "--approvals", "ask", "go"]);
     await until(() => processesWith(place.marker).length > 0, "the other call runs");
     const list = await place.start(["approvals", "list"]).finished;
@@ -111,7 +133,9 @@ describe("approvals", () => {
   });
 
   test("headless without anyone to ask, the call is refused, the model works around it", async () => {
-    const place = await createPlace((results) => (results.length < 1 ? { calls: [command("git reset --hard")] } : { text: "Did without." }));
+    const place = await createPlace((results) =>
+      results.length < 1 ? { calls: [command("git reset --hard")] } : { text: "Did without." },
+    );
     const run = await place.exec("go");
     expect({ code: run.code, stdout: run.stdout }).toEqual({ code: 0, stdout: "Did without.\n" });
     expect(JSON.stringify(place.server.requests.at(-1))).toContain("was refused");

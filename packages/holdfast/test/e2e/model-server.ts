@@ -19,7 +19,12 @@ export type Script = (results: readonly string[], sampling: number) => Answer;
 
 interface Body {
   readonly input?: readonly { readonly type?: string; readonly call_id?: string; readonly output?: unknown }[];
-  readonly messages?: readonly { readonly role: string; readonly content?: unknown; readonly tool_call_id?: string; readonly tool_calls?: readonly { readonly id: string }[] }[];
+  readonly messages?: readonly {
+    readonly role: string;
+    readonly content?: unknown;
+    readonly tool_call_id?: string;
+    readonly tool_calls?: readonly { readonly id: string }[];
+  }[];
 }
 
 export interface ModelServer {
@@ -46,7 +51,8 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
       response.end(JSON.stringify({ error: { message: "scripted fault", type: "server_error", code: null } }));
       return;
     }
-    const frames = request.url?.endsWith("/chat/completions") === true ? chatFrames(answer, requests.length) : responsesFrames(answer, requests.length);
+    const frames =
+      request.url?.endsWith("/chat/completions") === true ? chatFrames(answer, requests.length) : responsesFrames(answer, requests.length);
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const frame of answer.fault === "cut" ? frames.slice(0, Math.ceil(frames.length / 2)) : frames) response.write(frame);
     if (answer.fault === "cut") setTimeout(() => response.destroy(), 20);
@@ -91,14 +97,43 @@ export function isPaired({ input = [], messages = [] }: Body): boolean {
 
 function responsesFrames({ text, calls = [] }: Answer, n: number): string[] {
   const output = [
-    ...(text === undefined ? [] : [{ id: `msg_${n}`, type: "message", status: "completed", role: "assistant", content: [{ type: "output_text", text, annotations: [] }] }]),
-    ...calls.map(({ name, input }, index) => ({ id: `fc_${n}_${index}`, type: "function_call", status: "completed", call_id: `c_${n}_${index}`, name, arguments: JSON.stringify(input) })),
+    ...(text === undefined
+      ? []
+      : [
+          {
+            id: `msg_${n}`,
+            type: "message",
+            status: "completed",
+            role: "assistant",
+            content: [{ type: "output_text", text, annotations: [] }],
+          },
+        ]),
+    ...calls.map(({ name, input }, index) => ({
+      id: `fc_${n}_${index}`,
+      type: "function_call",
+      status: "completed",
+      call_id: `c_${n}_${index}`,
+      name,
+      arguments: JSON.stringify(input),
+    })),
   ];
-  const response = { id: `resp_${n}`, object: "response", status: "completed", output, usage: { input_tokens: 100, output_tokens: 20, total_tokens: 120 } };
-  const events: { readonly type: string; readonly [key: string]: unknown }[] = [{ type: "response.created", response: { ...response, status: "in_progress", output: [] } }];
+  const response = {
+    id: `resp_${n}`,
+    object: "response",
+    status: "completed",
+    output,
+    usage: { input_tokens: 100, output_tokens: 20, total_tokens: 120 },
+  };
+  const events: { readonly type: string; readonly [key: string]: unknown }[] = [
+    { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+  ];
   for (const [index, item] of output.entries()) {
     const isCall = item.type === "function_call";
-    events.push({ type: "response.output_item.added", output_index: index, item: { ...item, status: "in_progress", ...(isCall ? { arguments: "" } : { content: [] }) } });
+    events.push({
+      type: "response.output_item.added",
+      output_index: index,
+      item: { ...item, status: "in_progress", ...(isCall ? { arguments: "" } : { content: [] }) },
+    });
     if (!isCall) events.push({ type: "response.output_text.delta", item_id: item.id, output_index: index, content_index: 0, delta: text });
     events.push({ type: "response.output_item.done", output_index: index, item });
   }

@@ -6,7 +6,8 @@ import { createPlace } from "./run.ts";
 const files = {
   "package.json": '{ "name": "sum", "type": "module", "scripts": { "test": "node --test" } }\n',
   "sum.js": "export const sum = (a, b) => a - b;\n",
-  "test/sum.test.js": 'import assert from "node:assert/strict";\nimport test from "node:test";\nimport { sum } from "../sum.js";\ntest("sums", () => assert.equal(sum(1, 2), 3));\n',
+  "test/sum.test.js":
+    'import assert from "node:assert/strict";\nimport test from "node:test";\nimport { sum } from "../sum.js";\ntest("sums", () => assert.equal(sum(1, 2), 3));\n',
 };
 const fix = { name: "edit_file", input: { path: "sum.js", edits: [{ old: "a - b", new: "a + b" }] } };
 
@@ -39,7 +40,10 @@ test("a fix is verified red to green, with the change in the summary; the JSON e
   const place = await createPlace((results) => (results.length < 1 ? { calls: [fix] } : { text: "Fixed the sign." }), files);
   const { code, stdout, stderr } = await place.exec("--json", "--check", "npm test", "Fix sum");
   expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
-  const lines = stdout.trim().split("\n").map((line) => JSON.parse(line) as { type: string; item?: { type: string; changes?: unknown } });
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { type: string; item?: { type: string; changes?: unknown } });
   expect(lines[0]?.type).toBe("thread.started");
   expect(lines.at(-1)?.type).toBe("turn.completed");
   expect(lines.map((line) => line.type)).toContain("check.completed");
@@ -80,7 +84,9 @@ test("undo puts back what the turn's edits changed, and refuses where a person c
 });
 
 test("a key in the environment reaches no command, no event and no output", async () => {
-  const place = await createPlace((results) => (results.length < 1 ? { calls: [{ name: "run_command", input: { command: "env; cat /proc/self/environ" } }] } : { text: "Done." }));
+  const place = await createPlace((results) =>
+    results.length < 1 ? { calls: [{ name: "run_command", input: { command: "env; cat /proc/self/environ" } }] } : { text: "Done." },
+  );
   const { stdout, stderr } = await place.exec("go");
   expect(stdout + stderr + JSON.stringify(place.server.requests)).not.toContain("e2e-key");
 });

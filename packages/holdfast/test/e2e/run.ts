@@ -40,7 +40,10 @@ afterEach(() => {
   for (const cleanUp of cleanUps.splice(0)) cleanUp();
 });
 
-export async function createPlace(script: Script, files: Readonly<Record<string, string>> = { "README.md": "# A project\n" }): Promise<Place> {
+export async function createPlace(
+  script: Script,
+  files: Readonly<Record<string, string>> = { "README.md": "# A project\n" },
+): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-e2e-"));
   const [home, workspace] = [join(folder, "home"), join(folder, "workspace")];
   mkdirSync(home);
@@ -48,7 +51,8 @@ export async function createPlace(script: Script, files: Readonly<Record<string,
     mkdirSync(dirname(join(workspace, name)), { recursive: true });
     writeFileSync(join(workspace, name), text);
   }
-  const git = (...args: string[]) => execFileSync("git", ["-C", workspace, "-c", "user.name=t", "-c", "user.email=t@example.org", ...args], { stdio: "pipe" });
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-C", workspace, "-c", "user.name=t", "-c", "user.email=t@example.org", ...args], { stdio: "pipe" });
   git("init", "-q", "-b", "main");
   git("add", "-A");
   git("commit", "-qm", "start");
@@ -69,11 +73,23 @@ export async function createPlace(script: Script, files: Readonly<Record<string,
     marker,
     start(args, { wire = "openai", stdin } = {}) {
       const isModelLess = !["exec"].includes(args[0] ?? "exec");
-      const child = spawn(bin, isModelLess ? args : [args[0] ?? "exec", ...args.slice(1, args[1] === "resume" ? 2 : 1), "--model", `${wire}/test`, ...args.slice(args[1] === "resume" ? 2 : 1)], {
-        cwd: workspace,
-        env: env(server.baseUrl),
-        stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-      });
+      const child = spawn(
+        bin,
+        isModelLess
+          ? args
+          : [
+              args[0] ?? "exec",
+              ...args.slice(1, args[1] === "resume" ? 2 : 1),
+              "--model",
+              `${wire}/test`,
+              ...args.slice(args[1] === "resume" ? 2 : 1),
+            ],
+        {
+          cwd: workspace,
+          env: env(server.baseUrl),
+          stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+        },
+      );
       if (stdin !== undefined) child.stdin?.end(stdin);
       let [stdout, stderr] = ["", ""];
       child.stdout?.on("data", (data: Buffer) => (stdout += data.toString()));
@@ -82,7 +98,8 @@ export async function createPlace(script: Script, files: Readonly<Record<string,
       return {
         child,
         finished: once(child, "close").then(([code]) => ({ code: code as number | null, stdout, stderr })),
-        shows: (text) => until(() => stdout.includes(text) || stderr.includes(text), `the output shows ${JSON.stringify(text)}; it is: ${stderr}`),
+        shows: (text) =>
+          until(() => stdout.includes(text) || stderr.includes(text), `the output shows ${JSON.stringify(text)}; it is: ${stderr}`),
       };
     },
     exec: (...args) => place.start(["exec", ...args]).finished,
@@ -121,5 +138,7 @@ export function processesWith(text: string): number[] {
 }
 
 export function filesBelow(folder: string, name: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.name === name ? [join(entry.parentPath, entry.name)] : []));
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.name === name ? [join(entry.parentPath, entry.name)] : [],
+  );
 }

@@ -17,9 +17,30 @@ const steps =
 describe.each(["openai", "openai-compatible"] as const)("over the wire of %s", (wire) => {
   test.each([
     ["steps one after the other", steps(6), 6],
-    ["parallel calls", ((results) => (results.length < 8 ? { calls: [1, 2, 3, 4].map((n) => command(`echo ${results.length + n}`)) } : { text: "All steps done." })) as Script, 8],
-    ["20 kB of output a step", ((results) => (results.length < 3 ? { calls: [command(`head -c ${20_000 + results.length} /dev/zero | tr '\\0' x`)] } : { text: "All steps done." })) as Script, 3],
-    ["a failing command", ((results) => (results.length < 2 ? { calls: [command(`sh -c 'echo out${results.length}; echo err >&2; exit 3'`)] } : { text: "All steps done." })) as Script, 2],
+    [
+      "parallel calls",
+      ((results) =>
+        results.length < 8
+          ? { calls: [1, 2, 3, 4].map((n) => command(`echo ${results.length + n}`)) }
+          : { text: "All steps done." }) as Script,
+      8,
+    ],
+    [
+      "20 kB of output a step",
+      ((results) =>
+        results.length < 3
+          ? { calls: [command(`head -c ${20_000 + results.length} /dev/zero | tr '\\0' x`)] }
+          : { text: "All steps done." }) as Script,
+      3,
+    ],
+    [
+      "a failing command",
+      ((results) =>
+        results.length < 2
+          ? { calls: [command(`sh -c 'echo out${results.length}; echo err >&2; exit 3'`)] }
+          : { text: "All steps done." }) as Script,
+      2,
+    ],
     ["an HTTP 500 on the way", once(500, [2], steps(4)), 4],
     ["an HTTP 429 with its time on the way", once(429, [1], steps(3)), 3],
     ["a cut stream on the way", once("cut", [1, 3], steps(4)), 4],

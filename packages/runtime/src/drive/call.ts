@@ -50,7 +50,8 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
   const { register, tool, intent } = intended(driver, callId);
   const contextOf = (handOver?: HandOver): CallContext => callContext(driver, callId, register.scope, handOver);
   try {
-    if (driver.attachable.delete(callId) && tool.attach !== undefined) return settle(driver, register, callId, await tool.attach(intent, contextOf(), signal));
+    if (driver.attachable.delete(callId) && tool.attach !== undefined)
+      return settle(driver, register, callId, await tool.attach(intent, contextOf(), signal));
     if (register.plan.replay === "never" || register.plan.replay === "keyed") await claim(driver, callId, intent.attempt);
     const run = (handOver?: HandOver): Promise<CallOutcome> => tool.run(intent, contextOf(handOver), signal);
     const outcome = register.plan.workspace === "exclusive" ? await withWorkspace(driver, callId, signal, run) : await run();
@@ -67,12 +68,22 @@ async function claim(driver: Driver, callId: string, attempt: number): Promise<v
 }
 
 /** The tool ended without saying what happened. */
-async function unanswered(driver: Driver, register: CallRegister, tool: Tool, intent: CallIntent, error: unknown, signal: AbortSignal): Promise<SessionEvent[]> {
+async function unanswered(
+  driver: Driver,
+  register: CallRegister,
+  tool: Tool,
+  intent: CallIntent,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<SessionEvent[]> {
   const { callId } = intent;
   const status = signal.aborted ? "interrupted" : "failed";
   const why = error instanceof Error ? error.message : String(error);
   if (register.plan.replay === "safe") return [settledWithout(callId, status, `The call failed: ${clean(driver, why)}`, newId(driver))];
-  const finding = register.plan.replay === "probe" ? await probe(driver, tool, intent, callId) : ({ type: "unknown", look: "the target itself" } as const);
+  const finding =
+    register.plan.replay === "probe"
+      ? await probe(driver, tool, intent, callId)
+      : ({ type: "unknown", look: "the target itself" } as const);
   switch (finding.type) {
     case "happened":
       return settle(driver, register, callId, finding.outcome);
@@ -120,7 +131,11 @@ export function intended(driver: Driver, callId: string): { register: CallRegist
   const { replay, key, prepared } = stored.intent;
   const plan = { ...stored.plan, replay: stricterClass(replay, stored.plan.replay) };
   const register = { ...stored, plan };
-  return { register, tool: toolOf(driver, stored.name), intent: { callId, name: stored.name, plan, attempt, key, scope: stored.scope, prepared } };
+  return {
+    register,
+    tool: toolOf(driver, stored.name),
+    intent: { callId, name: stored.name, plan, attempt, key, scope: stored.scope, prepared },
+  };
 }
 
 function registerOf(driver: Driver, callId: string): CallRegister {

@@ -187,7 +187,9 @@ async function close(driver: Driver, running: ReadonlyMap<string, Running>, stee
 
 function outliving({ head: { turn }, attachable }: Driver): Effect[] {
   if (turn === null || !(turn.isInterrupted || turn.stopping !== null)) return [];
-  return turn.open.flatMap(({ id, attempt }): Effect[] => (attachable.has(id) ? [{ type: "call", key: `call:${id}:${attempt}`, callId: id, attempt }] : []));
+  return turn.open.flatMap(({ id, attempt }): Effect[] =>
+    attachable.has(id) ? [{ type: "call", key: `call:${id}:${attempt}`, callId: id, attempt }] : [],
+  );
 }
 
 function reconcile(plan: Plan, running: ReadonlyMap<string, Running>, start: (effect: Effect) => void): void {
@@ -245,5 +247,7 @@ async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Pro
 }
 
 function isFatal(error: unknown): boolean {
-  return error instanceof HoldfastError && ["claim_lost", "stale_driver", "store_failed", "store_full", "session_corrupt"].includes(error.code);
+  return (
+    error instanceof HoldfastError && ["claim_lost", "stale_driver", "store_failed", "store_full", "session_corrupt"].includes(error.code)
+  );
 }

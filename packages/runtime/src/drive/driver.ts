@@ -64,7 +64,10 @@ export async function flush(driver: Driver): Promise<void> {
   const ending = stored.at(-1);
   if (ending?.type === "turn.ended") {
     const signature = await ports.signer.sign(`${session}\n${ending.seq}\n${ending.hash}`);
-    const signed: SessionEvent = { type: "tip.signed", payload: { seq: ending.seq, hash: ending.hash, keyId: ports.signer.keyId, signature } };
+    const signed: SessionEvent = {
+      type: "tip.signed",
+      payload: { seq: ending.seq, hash: ending.hash, keyId: ports.signer.keyId, signature },
+    };
     staged.events.push(signed);
     stored.push(...chain(session, ending, [signed], staged.at, salt));
   }
@@ -72,7 +75,10 @@ export async function flush(driver: Driver): Promise<void> {
   driver.head = { ...driver.head, seq: last.seq, hash: last.hash };
   const head = JSON.stringify(driver.head);
   if (head.length > headBound) {
-    throw new HoldfastError("head_too_large", `session ${session}: its control state has ${head.length} characters, the bound is ${headBound}`);
+    throw new HoldfastError(
+      "head_too_large",
+      `session ${session}: its control state has ${head.length} characters, the bound is ${headBound}`,
+    );
   }
   const name = staged.events.map((event) => event.type).join("+");
   await stop(driver, { when: "before", what: "commit", name });

@@ -9,7 +9,12 @@ import { emitDelta, newId, settingsOf } from "./driver.ts";
 const holdsNothing = async (): Promise<void> => undefined;
 
 /** What a tool may know of the session for one call. `scope` is what was approved beyond the session's mode. */
-export function callContext(driver: Driver, callId: string, scope: Confinement["scope"] = {}, handOver: CallContext["handOver"] = holdsNothing): CallContext {
+export function callContext(
+  driver: Driver,
+  callId: string,
+  scope: Confinement["scope"] = {},
+  handOver: CallContext["handOver"] = holdsNothing,
+): CallContext {
   const settings = settingsOf(driver);
   const { roots, cwd } = driver.registers.get("session", "") ?? { roots: [], cwd: null };
   let offset = 0;
@@ -45,7 +50,8 @@ export async function gate(driver: Driver, calls: readonly ToolCall[]): Promise<
   const room = settingsOf(driver).limits.callsPerTurn - (driver.head.turn?.calls ?? 0);
   const events = await Promise.all(
     calls.map(async (call, index) => {
-      if (index >= room) return [refuse(driver, call, `The limit of tool calls a turn is reached; call ${call.callId} was not run.`, "denied")];
+      if (index >= room)
+        return [refuse(driver, call, `The limit of tool calls a turn is reached; call ${call.callId} was not run.`, "denied")];
       return gateOne(driver, call);
     }),
   );
@@ -60,7 +66,14 @@ async function gateOne(driver: Driver, call: ToolCall): Promise<SessionEvent[]> 
   }
   const input = parseInput(call.input);
   if (input === undefined) {
-    return [refuse(driver, call, `The input of ${call.name} is not valid JSON (${call.input.length} characters). Send the call again with a complete JSON object.`, "failed")];
+    return [
+      refuse(
+        driver,
+        call,
+        `The input of ${call.name} is not valid JSON (${call.input.length} characters). Send the call again with a complete JSON object.`,
+        "failed",
+      ),
+    ];
   }
   const plan = await planCall(driver, tool, input, call.callId);
   if ("type" in plan) return [refuse(driver, call, plan.text, "failed")];
@@ -117,7 +130,13 @@ async function ask(driver: Driver, call: ToolCall, plan: CallPlan, inputDigest: 
 }
 
 /** A reviewed call under each approval mode: ask a person, refuse, or allow with exactly the scope shown. */
-async function review(driver: Driver, call: ToolCall, plan: CallPlan, inputDigest: string, verdict: PolicyDecision): Promise<SessionEvent[]> {
+async function review(
+  driver: Driver,
+  call: ToolCall,
+  plan: CallPlan,
+  inputDigest: string,
+  verdict: PolicyDecision,
+): Promise<SessionEvent[]> {
   const mode = settingsOf(driver).approvals;
   const request = await requestApproval(driver, call.callId, call.name, plan, inputDigest, verdict);
   const { id } = request.payload.approval;
@@ -134,7 +153,12 @@ async function review(driver: Driver, call: ToolCall, plan: CallPlan, inputDiges
       return [
         request,
         answered("deny", "nobody is here to be asked"),
-        refuse(driver, call, `Call ${call.callId} was refused: ${verdict.forModel} It needs a person's approval and nobody is here to be asked.`, "denied"),
+        refuse(
+          driver,
+          call,
+          `Call ${call.callId} was refused: ${verdict.forModel} It needs a person's approval and nobody is here to be asked.`,
+          "denied",
+        ),
       ];
   }
 }

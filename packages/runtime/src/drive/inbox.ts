@@ -44,7 +44,8 @@ export async function hasControl(driver: Driver): Promise<boolean> {
 
 function parseOp(row: InboxRow): Op {
   const parsed = opSchema.safeParse(JSON.parse(row.body));
-  if (!parsed.success) throw new HoldfastError("session_corrupt", `inbox row ${row.number} is no op this version knows: ${parsed.error.message}`);
+  if (!parsed.success)
+    throw new HoldfastError("session_corrupt", `inbox row ${row.number} is no op this version knows: ${parsed.error.message}`);
   return parsed.data;
 }
 
@@ -81,7 +82,10 @@ async function answer(driver: Driver, op: Extract<Op, { type: "approval.answer" 
   };
   if (op.answer === "deny") {
     const note = op.note === "" ? "" : ` They say: ${op.note}`;
-    return [answered, settledWithout(approval.callId, "denied", `Call ${approval.callId} was refused by a person.${note} It was not run.`, newId(driver))];
+    return [
+      answered,
+      settledWithout(approval.callId, "denied", `Call ${approval.callId} was refused by a person.${note} It was not run.`, newId(driver)),
+    ];
   }
   if ((await approvalDigest(driver, approval.callId, call.plan, call.inputDigest)) === approval.digest) return [answered];
   return [

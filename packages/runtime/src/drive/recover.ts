@@ -22,7 +22,13 @@ export async function recover(driver: Driver): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [{ type: "driver.attached", payload: { owner: driver.ports.processes.owner.label } }];
   const { sampling, checking } = turn;
   if (sampling !== null && sampling.retryAt === null && !turn.isInterrupted) {
-    const error = { class: "network" as const, message: "the process that waited for this answer ended", status: null, code: null, retryAfterMs: null };
+    const error = {
+      class: "network" as const,
+      message: "the process that waited for this answer ended",
+      status: null,
+      code: null,
+      retryAfterMs: null,
+    };
     const { id: samplingId, attempt } = sampling;
     events.push({ type: "sampling.failed", payload: { samplingId, attempt, error, retracted: "", usage: estimate(driver), retryAt: now } });
   }

@@ -23,7 +23,8 @@ export async function sample(driver: Driver, effect: SampleEffect, signal: Abort
   const streamed = new Map<number, string>();
   const itemId = (index: number): string => `${effect.samplingId}.${effect.attempt}.${index}`;
   const retract = (): string => {
-    for (const index of new Set([...streamed.keys(), ...items.keys()])) emitDelta(driver, { type: "item.retracted", itemId: itemId(index) });
+    for (const index of new Set([...streamed.keys(), ...items.keys()]))
+      emitDelta(driver, { type: "item.retracted", itemId: itemId(index) });
     return [...streamed.values()].join("").slice(0, retractedChars);
   };
   const abandoned = (): SessionEvent[] => [
@@ -59,11 +60,21 @@ export async function sample(driver: Driver, effect: SampleEffect, signal: Abort
   }
   if (last?.type === "finished") {
     const payload = settle(driver, itemId, items, last);
-    return [{ type: "sampling.settled", payload: { samplingId: effect.samplingId, ...payload } }, ...(await gate(driver, callsOf(payload.items)))];
+    return [
+      { type: "sampling.settled", payload: { samplingId: effect.samplingId, ...payload } },
+      ...(await gate(driver, callsOf(payload.items))),
+    ];
   }
   if (signal.aborted) return abandoned();
-  if (last?.type === "failed") return failed(driver, effect, last.error, retract(), last.error.class === "cut" ? estimate(driver, streamed) : null);
-  const cut: ModelError = { class: "cut", message: "the model's stream ended without an end", status: null, code: null, retryAfterMs: null };
+  if (last?.type === "failed")
+    return failed(driver, effect, last.error, retract(), last.error.class === "cut" ? estimate(driver, streamed) : null);
+  const cut: ModelError = {
+    class: "cut",
+    message: "the model's stream ended without an end",
+    status: null,
+    code: null,
+    retryAfterMs: null,
+  };
   return failed(driver, effect, cut, retract(), estimate(driver, streamed));
 }
 
@@ -120,7 +131,10 @@ function failed(driver: Driver, effect: SampleEffect, error: ModelError, retract
   };
   if (delay !== null) return [failure];
   const code = error.class === "script" ? "model_script" : `model_${error.class}`;
-  return [failure, { type: "turn.stopping", payload: { outcome: "failed", reason: error.message, error: { code, message: error.message } } }];
+  return [
+    failure,
+    { type: "turn.stopping", payload: { outcome: "failed", reason: error.message, error: { code, message: error.message } } },
+  ];
 }
 
 /** The provider told no numbers: about four characters a token. */
@@ -139,5 +153,11 @@ export function estimate(driver: Driver, streamed: ReadonlyMap<number, string> =
 function asModelError(error: unknown): ModelError {
   const message = error instanceof Error ? error.message : String(error);
   const isKnown = isHoldfastError(error, "no_model") || isHoldfastError(error, "config_invalid") || isHoldfastError(error, "model_script");
-  return { class: isKnown ? "invalid_request" : "script", message, status: null, code: isHoldfastError(error) ? error.code : null, retryAfterMs: null };
+  return {
+    class: isKnown ? "invalid_request" : "script",
+    message,
+    status: null,
+    code: isHoldfastError(error) ? error.code : null,
+    retryAfterMs: null,
+  };
 }

@@ -109,9 +109,11 @@ function finalMessage(driver: Driver): string {
 export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
   const { turn } = driver.head;
   if (turn === null) return [];
-  const end = (outcome: Extract<SessionEvent, { type: "turn.ended" }>["payload"]["outcome"], isWeak: boolean, report: Report): SessionEvent[] => [
-    { type: "turn.ended", payload: { turnId: turn.id, outcome, isWeak, report, error: turn.stopping?.error ?? null } },
-  ];
+  const end = (
+    outcome: Extract<SessionEvent, { type: "turn.ended" }>["payload"]["outcome"],
+    isWeak: boolean,
+    report: Report,
+  ): SessionEvent[] => [{ type: "turn.ended", payload: { turnId: turn.id, outcome, isWeak, report, error: turn.stopping?.error ?? null } }];
   if (turn.isInterrupted || turn.stopping !== null) {
     const outcome = turn.isInterrupted ? "interrupted" : (turn.stopping?.outcome ?? "failed");
     const reason = turn.isInterrupted ? "the turn was interrupted" : (turn.stopping?.reason ?? "");

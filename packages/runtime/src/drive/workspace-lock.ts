@@ -10,7 +10,12 @@ export type HandOver = CallContext["handOver"];
  * Runs something that takes the workspace whole: across sessions only one such effect at a time. The lock is a store row;
  * a holder that died is void. What is handed over is held by the process that carries the effect on, also when we die.
  */
-export async function withWorkspace<T>(driver: Driver, what: string, signal: AbortSignal, run: (handOver: HandOver) => Promise<T>): Promise<T> {
+export async function withWorkspace<T>(
+  driver: Driver,
+  what: string,
+  signal: AbortSignal,
+  run: (handOver: HandOver) => Promise<T>,
+): Promise<T> {
   const roots = driver.registers.get("session", "")?.roots ?? [];
   const names = roots.map((root) => `workspace:${root.path}`).sort();
   const { log, processes, clock } = driver.ports;

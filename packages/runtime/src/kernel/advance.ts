@@ -37,7 +37,9 @@ export function advance(state: State, input: AdvanceInput): SessionEvent[] {
  * is one whose earlier attempts were proven not to have happened.
  */
 function unwind(turn: Turn, input: AdvanceInput): SessionEvent[] {
-  const reason = turn.isInterrupted ? "The turn was interrupted before this call ran. Nothing was done." : "The turn ended before this call ran. Nothing was done.";
+  const reason = turn.isInterrupted
+    ? "The turn was interrupted before this call ran. Nothing was done."
+    : "The turn ended before this call ran. Nothing was done.";
   const idle = turn.open.filter((call) => call.state !== "intended" || !input.isRunning(`call:${call.id}`));
   const events: SessionEvent[] = idle.map((call) => settledWithout(call.id, "interrupted", reason, input.newId));
   if (turn.sampling !== null && !input.isRunning(`sample:${turn.sampling.id}`)) {
@@ -75,12 +77,18 @@ function stop(limit: string, value: number, max: number, reason: string): Sessio
 function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering }: AdvanceInput): SessionEvent[] {
   const reached = reachedLimit(state.head, turn, limits);
   if (reached !== null) return stop(reached.limit, reached.value, reached.max, reached.reason);
-  if (turn.empty > 1) return [{ type: "turn.stopping", payload: { outcome: "failed", reason: "the model gave an empty answer twice", error: null } }];
+  if (turn.empty > 1)
+    return [{ type: "turn.stopping", payload: { outcome: "failed", reason: "the model gave an empty answer twice", error: null } }];
   const events: SessionEvent[] = [];
   if (turn.empty > 0) events.push(notice(newId, "Your answer was empty. Go on, or say what you have done."));
   else if (turn.wasCut) events.push(notice(newId, "Your answer was cut at the output limit. Go on from where it stopped."));
   if (turn.repeat.count === limits.sameCallSameResult - 1 && !turn.repeat.isTold) {
-    events.push(notice(newId, `The same call has given the same result ${turn.repeat.count} times in a row. Try another way; once more and the turn ends.`));
+    events.push(
+      notice(
+        newId,
+        `The same call has given the same result ${turn.repeat.count} times in a row. Try another way; once more and the turn ends.`,
+      ),
+    );
   }
   events.push(...steering.map((message): SessionEvent => ({ type: "input.taken", payload: { message } })));
   events.push({ type: "sampling.intended", payload: { samplingId: newId("smp"), step: turn.step + 1 } });

@@ -80,7 +80,10 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       const { approval } = event.payload;
       return {
         head: openCall(head, approval.callId, { state: "waiting" }),
-        puts: [put("approval", approval.id, { approval, status: "open" }), ...amendCall(registers, approval.callId, { approvalId: approval.id })],
+        puts: [
+          put("approval", approval.id, { approval, status: "open" }),
+          ...amendCall(registers, approval.callId, { approvalId: approval.id }),
+        ],
       };
     }
     case "approval.answered": {

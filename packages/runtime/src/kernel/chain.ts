@@ -25,7 +25,15 @@ export function chain(
   return events.map((event) => {
     const text = JSON.stringify(event.payload);
     const eventSalt = salt();
-    const header = { session, seq: seq + 1, type: event.type, version: eventVersion, at, prev: hash, digest: payloadDigest(eventSalt, text) };
+    const header = {
+      session,
+      seq: seq + 1,
+      type: event.type,
+      version: eventVersion,
+      at,
+      prev: hash,
+      digest: payloadDigest(eventSalt, text),
+    };
     seq = header.seq;
     hash = headerHash(header);
     return { ...header, hash, salt: eventSalt, payload: text };
@@ -35,7 +43,10 @@ export function chain(
 export type ChainFault = { readonly seq: number; readonly fault: "order" | "prev" | "hash" | "payload" };
 
 /** The first place where a log doesn't hold together; null where it does. Erased payloads are not faults. */
-export function findChainFault(events: readonly StoredEvent[], tip: { readonly seq: number; readonly hash: string } = { seq: 0, hash: "" }): ChainFault | null {
+export function findChainFault(
+  events: readonly StoredEvent[],
+  tip: { readonly seq: number; readonly hash: string } = { seq: 0, hash: "" },
+): ChainFault | null {
   let { seq, hash } = tip;
   for (const event of events) {
     if (event.seq !== seq + 1) return { seq: event.seq, fault: "order" };

@@ -8,7 +8,8 @@ const mostParallel = 16;
 function conflicts(a: CallPlan, b: CallPlan): boolean {
   if (a.workspace === "exclusive" && b.workspace !== "none") return true;
   if (b.workspace === "exclusive" && a.workspace !== "none") return true;
-  const overlaps = (writes: readonly string[], touched: readonly string[]): boolean => writes.some((resource) => touched.includes(resource));
+  const overlaps = (writes: readonly string[], touched: readonly string[]): boolean =>
+    writes.some((resource) => touched.includes(resource));
   return overlaps(a.writes, [...b.reads, ...b.writes]) || overlaps(b.writes, a.reads);
 }
 
@@ -36,5 +37,8 @@ export function intendable(state: State): OpenCall[] {
 
 /** True where a ready call waits for the turn's first look at the workspace. */
 export function wantsSnapshot(state: State, turn: Turn): boolean {
-  return !turn.hasSnapshot && turn.open.some((call) => call.state === "ready" && state.registers.get("call", call.id)?.plan.changesWorkspace === true);
+  return (
+    !turn.hasSnapshot &&
+    turn.open.some((call) => call.state === "ready" && state.registers.get("call", call.id)?.plan.changesWorkspace === true)
+  );
 }

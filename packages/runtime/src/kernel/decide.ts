@@ -39,7 +39,11 @@ export function decide(state: State, now: number): Plan {
   return {
     effects,
     wakeAt: times.length === 0 ? null : Math.min(...times),
-    isWaiting: effects.length === 0 && turn.sampling === null && turn.open.some((call) => call.state === "waiting") && intendable(state).length === 0,
+    isWaiting:
+      effects.length === 0 &&
+      turn.sampling === null &&
+      turn.open.some((call) => call.state === "waiting") &&
+      intendable(state).length === 0,
   };
 }
 
@@ -54,15 +58,24 @@ function wanted(state: State, turn: Turn, now: number): Effect[] {
   if (checks.length > 0 && !head.baseline.isRecorded && head.baseline.attempt > 0) {
     effects.push({ type: "baseline", key: `baseline:${head.baseline.attempt}`, attempt: head.baseline.attempt });
   }
-  if (wantsSnapshot(state, turn) && (checks.length === 0 || head.baseline.isRecorded)) effects.push({ type: "snapshot", key: `snapshot:${turn.id}` });
+  if (wantsSnapshot(state, turn) && (checks.length === 0 || head.baseline.isRecorded))
+    effects.push({ type: "snapshot", key: `snapshot:${turn.id}` });
   const { sampling } = turn;
   if (sampling !== null && (sampling.retryAt === null || sampling.retryAt <= now)) {
     effects.push({ type: "sample", key: `sample:${sampling.id}:${sampling.attempt}`, samplingId: sampling.id, attempt: sampling.attempt });
   }
   for (const call of turn.open) {
-    if (call.state === "intended") effects.push({ type: "call", key: `call:${call.id}:${call.attempt}`, callId: call.id, attempt: call.attempt });
+    if (call.state === "intended")
+      effects.push({ type: "call", key: `call:${call.id}:${call.attempt}`, callId: call.id, attempt: call.attempt });
   }
-  if (turn.saysDone && sampling === null && turn.open.length === 0) effects.push(...conclusion(state, turn, checks.map(([id]) => id)));
+  if (turn.saysDone && sampling === null && turn.open.length === 0)
+    effects.push(
+      ...conclusion(
+        state,
+        turn,
+        checks.map(([id]) => id),
+      ),
+    );
   return effects;
 }
 

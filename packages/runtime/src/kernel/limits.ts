@@ -35,7 +35,8 @@ export function reachedLimit(head: Head, turn: Turn, limits: Limits): Reached | 
     max,
     reason: `${what} (${value} of ${max}); raise it with ${flag} and resume`,
   });
-  if (turn.step >= limits.stepsPerTurn) return reach("stepsPerTurn", turn.step, limits.stepsPerTurn, "the limit of steps a turn", "--max-steps");
+  if (turn.step >= limits.stepsPerTurn)
+    return reach("stepsPerTurn", turn.step, limits.stepsPerTurn, "the limit of steps a turn", "--max-steps");
   if (turn.calls >= limits.callsPerTurn) {
     return reach("callsPerTurn", turn.calls, limits.callsPerTurn, "the limit of tool calls a turn", "--max-tool-calls");
   }
@@ -51,7 +52,13 @@ export function reachedLimit(head: Head, turn: Turn, limits: Limits): Reached | 
     };
   }
   if (outputAllowance(head, limits) < smallestAnswer) {
-    return reach("tokensPerSession", spentTokens(head), limits.tokensPerSession, "the session's limit of tokens, the next request's worst case counted", "--max-tokens");
+    return reach(
+      "tokensPerSession",
+      spentTokens(head),
+      limits.tokensPerSession,
+      "the session's limit of tokens, the next request's worst case counted",
+      "--max-tokens",
+    );
   }
   if (limits.costPerSession !== null && head.cost !== null && head.cost >= limits.costPerSession) {
     return reach("costPerSession", head.cost, limits.costPerSession, "the session's limit of cost in dollars", "--max-cost");

@@ -1,7 +1,12 @@
 import type { CallOutcome, CallStatus, Judgement, SessionEvent } from "@holdfast/protocol";
 
 /** The settlement of a call: what the tool brought back, as the model will read it. */
-export function settled(callId: string, outcome: CallOutcome, judgement: Judgement | null, newId: (prefix: string) => string): SessionEvent {
+export function settled(
+  callId: string,
+  outcome: CallOutcome,
+  judgement: Judgement | null,
+  newId: (prefix: string) => string,
+): SessionEvent {
   const { status, text, trust, output, images } = outcome;
   const told = judgement?.verdict === "unmet" ? `${text}\nExpected ${judgement.expected}; observed ${judgement.observed}.` : text;
   const result = {

@@ -1,4 +1,18 @@
-import type { Approval, CallPlan, CheckDefinition, Evidence, Json, ReplayClass, Root, RuleRef, Scope, Settings, Task, Usage, WorldSection } from "@holdfast/protocol";
+import type {
+  Approval,
+  CallPlan,
+  CheckDefinition,
+  Evidence,
+  Json,
+  ReplayClass,
+  Root,
+  RuleRef,
+  Scope,
+  Settings,
+  Task,
+  Usage,
+  WorldSection,
+} from "@holdfast/protocol";
 import { noUsage } from "@holdfast/protocol";
 
 /** A call of the latest sampling that has no settlement yet. */
@@ -41,7 +55,12 @@ export interface Turn {
   /** Answers in a row that held nothing at all. */
   readonly empty: number;
   readonly round: number;
-  readonly checking: { readonly round: number; readonly attempt: number; readonly done: readonly string[]; readonly isReopened: boolean } | null;
+  readonly checking: {
+    readonly round: number;
+    readonly attempt: number;
+    readonly done: readonly string[];
+    readonly isReopened: boolean;
+  } | null;
   readonly judged: { readonly round: number; readonly verdict: "pass" | "weak" | "fail" } | null;
   readonly isInterrupted: boolean;
   readonly stopping: Stopping | null;
@@ -113,7 +132,12 @@ export interface RegisterKinds {
   /** Content digest of a file as the model saw it last, by real path. */
   readonly seen: { readonly digest: string };
   readonly task: Task;
-  readonly baseline: { readonly subject: string; readonly manifest: string | null; readonly evidence: readonly Evidence[]; readonly inputs: Json };
+  readonly baseline: {
+    readonly subject: string;
+    readonly manifest: string | null;
+    readonly evidence: readonly Evidence[];
+    readonly inputs: Json;
+  };
   /** Evidence of the open round, by check. */
   readonly evidence: Evidence;
   /** The workspace when the open turn's first effect began. */

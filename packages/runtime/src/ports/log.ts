@@ -91,7 +91,9 @@ export interface Log {
   unlock(name: string, owner: Owner): Promise<void>;
   /** Who holds it, dead or alive; null for nobody. */
   holder(name: string): Promise<Owner | null>;
-  takeOutbox(limit: number): Promise<{ readonly session: string; readonly messageId: string; readonly to: string; readonly body: string }[]>;
+  takeOutbox(
+    limit: number,
+  ): Promise<{ readonly session: string; readonly messageId: string; readonly to: string; readonly body: string }[]>;
   settleOutbox(session: string, messageId: string): Promise<void>;
   /** Erases one event's payload and salt; the header stays and the chain still verifies. */
   erase(session: string, seq: number): Promise<void>;

@@ -22,7 +22,10 @@ export async function createSession(ports: Ports, init: NewSession): Promise<str
     created: { workspace: init.roots[0]?.path ?? null, title: init.title },
   };
   const { roots, cwd, settings, title, checks } = init;
-  const created: SessionEvent = { type: "session.created", payload: { behaviour: ports.director.behaviour, roots: [...roots], cwd, settings, title } };
+  const created: SessionEvent = {
+    type: "session.created",
+    payload: { behaviour: ports.director.behaviour, roots: [...roots], cwd, settings, title },
+  };
   const accepted: SessionEvent = { type: "checks.accepted", payload: { checks: [...checks] } };
   stage(driver, checks.length === 0 ? [created] : [created, accepted]);
   await flush(driver);
@@ -37,7 +40,9 @@ export async function changeSettings(ports: Ports, session: string, patch: Parti
     if (patch.model !== undefined && patch.model !== settings.model && driver.head.turn !== null) {
       throw new HoldfastError("usage", `session ${session} has an open turn; the model can change once it has ended`);
     }
-    const isChange = Object.entries(patch).some(([key, value]) => JSON.stringify(settings[key as keyof Settings]) !== JSON.stringify(value));
+    const isChange = Object.entries(patch).some(
+      ([key, value]) => JSON.stringify(settings[key as keyof Settings]) !== JSON.stringify(value),
+    );
     return isChange ? [{ type: "session.changed", payload: { settings: { ...settings, ...patch } } }] : [];
   });
 }
@@ -77,6 +82,8 @@ async function amend(ports: Ports, session: string, change: (driver: Driver) => 
 export async function closeSession(ports: Ports, session: string): Promise<void> {
   await ports.processes.endSession(session, { forget: false });
   await amend(ports, session, (driver) =>
-    driver.registers.entries("task").map(([taskId]) => ({ type: "task.ended", payload: { taskId, exitCode: null, signal: null, why: "ended" } })),
+    driver.registers
+      .entries("task")
+      .map(([taskId]) => ({ type: "task.ended", payload: { taskId, exitCode: null, signal: null, why: "ended" } })),
   );
 }

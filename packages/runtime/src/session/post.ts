@@ -3,7 +3,12 @@ import { HoldfastError, op as opSchema } from "@holdfast/protocol";
 import type { Ports } from "../ports/index.ts";
 
 /** Puts an op into a session's inbox and rings its driver. The same message id again changes nothing. */
-export async function post(ports: Pick<Ports, "log" | "ids" | "clock" | "wakeups">, session: string, op: Op, messageId = ports.ids.next("msg")): Promise<void> {
+export async function post(
+  ports: Pick<Ports, "log" | "ids" | "clock" | "wakeups">,
+  session: string,
+  op: Op,
+  messageId = ports.ids.next("msg"),
+): Promise<void> {
   const parsed = opSchema.safeParse(op);
   if (!parsed.success) throw new HoldfastError("usage", `this is no op: ${parsed.error.message}`);
   await ports.log.post(session, { messageId, body: JSON.stringify(parsed.data), at: ports.clock.now() });

@@ -35,11 +35,15 @@ export interface SessionView {
 export async function readSession({ log }: { readonly log: Log }, session: string): Promise<SessionView> {
   const stored = await log.load(session);
   if (stored === null) {
-    throw new HoldfastError("session_not_found", `there is no session ${session}`, { hint: "holdfast sessions list shows those there are" });
+    throw new HoldfastError("session_not_found", `there is no session ${session}`, {
+      hint: "holdfast sessions list shows those there are",
+    });
   }
   const head = JSON.parse(stored.head) as Head;
   const registers = createRegisters();
-  registers.put(stored.registers.map(({ kind, key, value }) => ({ kind: kind as RegisterKind, key, value: value === null ? null : JSON.parse(value) })));
+  registers.put(
+    stored.registers.map(({ kind, key, value }) => ({ kind: kind as RegisterKind, key, value: value === null ? null : JSON.parse(value) })),
+  );
   const settings = registers.get("settings", "");
   const about = registers.get("session", "");
   if (settings === null || about === null) throw new HoldfastError("session_corrupt", `session ${session} has no settings`);

@@ -1,1 +1,0 @@
-export { createProcesses } from "./processes/index.ts";
