@@ -1,15 +1,15 @@
 # The wrapper of one command: it outlives the program that started it. Plain POSIX sh; run by bash for its job control,
 # which works without a terminal (see docs/decisions/0002-command-wrapper.md).
 #
-#   bash --posix run.sh FOLDER MARK SECONDS BLOCKS CONFINED CWD COMMAND...
+#   bash --posix run.sh FOLDER MARK SECONDS BLOCKS CONFINED CWD ABSENT COMMAND...
 #
-# FOLDER holds the records (start, exit), the spool (output) and a list of paths that must stay absent (absent).
+# FOLDER holds the records (start, exit) and the spool (output). ABSENT lists paths that must not be there at the end.
 # MARK names the run in the environment of everything it starts. BLOCKS caps the output, in units of 512 bytes.
 # CONFINED is yes where COMMAND is bubblewrap with a bash in it that reads its standard input. Descriptor 3 tells the
 # starter: a line once the claim is taken, another once the exit record stands. Exit status 75: it was taken before.
 set -m
-folder=$1 mark=$2 seconds=$3 blocks=$4 confined=$5 cwd=$6
-shift 6
+folder=$1 mark=$2 seconds=$3 blocks=$4 confined=$5 cwd=$6 absent=$7
+shift 7
 unset HOLDFAST_WRAPPER
 
 why=
@@ -182,15 +182,15 @@ elif [ "$status" -gt 128 ] && [ -n "$said" ]; then end="signalled $((status - 12
 else end="exited $status"; fi
 
 # Places whose content would run later, outside the sandbox, and that were absent before: moved out of the workspace.
-if [ -f "$folder/absent" ]; then
-  count=0
-  while IFS= read -r path; do
-    [ -e "$path" ] || [ -h "$path" ] || continue
-    count=$((count + 1))
-    mv "$path" "$folder/removed.$count" &&
-      echo "holdfast: moved $path out of the workspace: what it holds would run later, outside the sandbox" >>"$folder/output"
-  done <"$folder/absent"
-fi
+count=0
+while IFS= read -r path; do
+  [ -e "$path" ] || [ -h "$path" ] || continue
+  count=$((count + 1))
+  mv "$path" "$folder/removed.$count" &&
+    echo "holdfast: moved $path out of the workspace: what it holds would run later, outside the sandbox" >>"$folder/output"
+done <<PATHS
+$absent
+PATHS
 
 # One write; a record without its last word counts as none.
 printf '%s end\n' "$end" >"$folder/exit"

@@ -20,7 +20,6 @@ export interface RunFolder {
   readonly start: string;
   readonly exit: string;
   readonly output: string;
-  readonly absent: string;
   readonly paused: string;
   /** What lets the run reach its hosts. */
   readonly pass: string;
@@ -45,7 +44,6 @@ export function runFolder(home: string, ref: string): RunFolder {
     start: under("start"),
     exit: under("exit"),
     output: under("output"),
-    absent: under("absent"),
     paused: under("paused"),
     pass: under("pass"),
     network: under("network"),

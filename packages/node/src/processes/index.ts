@@ -69,6 +69,9 @@ export function createProcesses(options: ProcessesOptions): Processes {
 
   const start = async (spec: CommandSpec): Promise<RunningCommand> => {
     const ref = refOf(spec.session, spec.id, spec.attempt);
+    // The wrapper decides; this spares a claim that is plainly lost from touching the folders of the one that won.
+    if (readStart(runFolder(home, ref)).type !== "none")
+      throw new HoldfastError("claim_lost", `The run ${ref} was started or revoked before.`);
     await tidied(runs, spec.session);
     const launch = await prepareLaunch(spec, ref, context, await programsFor(spec, sandbox));
     return keep(await startRun(launch, placeOf(ref, launch.networkFolder)));

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoldfastError } from "@holdfast/protocol";
@@ -53,15 +53,12 @@ export async function prepareLaunch(
   context: LaunchContext,
   programs: SandboxPrograms | null,
 ): Promise<Launch> {
-  const bash = findProgram("bash", context.environment["PATH"]);
-  if (bash === null)
-    throw new HoldfastError("sandbox_unavailable", "There is no bash on PATH, and commands are lines for bash.", { hint: "Install bash." });
+  const bash = bashIn(context.environment["PATH"]);
   checkSpec(spec);
   const folder = runFolder(context.home, ref);
   const session = sessionFolders(context.home, spec.session);
   const isCheck = spec.confinement.purpose === "check";
   const [tmp, cache] = isCheck ? [folder.tmp, folder.cache] : [session.tmp, session.cache];
-  if (isCheck) for (const path of [tmp, cache]) rmSync(path, { recursive: true, force: true });
   for (const path of [folder.base, tmp, cache]) mkdirSync(path, { recursive: true, mode: 0o700 });
   noteBoot(session.boot);
   writeFileSync(folder.output, "", { flag: "a", mode: 0o600 });
@@ -85,11 +82,10 @@ export async function prepareLaunch(
     ...link?.environment,
     ...spec.env,
   });
-  if (link?.pass) writeFileSync(folder.pass, JSON.stringify(link.pass), { mode: 0o600 });
 
   const mark = markOf(context.home, ref);
   const command = [bash, "-c", spec.command];
-  const line = programs === null || link === null ? command : confinedLine();
+  const { line, absent } = programs === null ? { line: command, absent: [] } : confined(programs);
   return {
     folder,
     program: bash,
@@ -102,6 +98,7 @@ export async function prepareLaunch(
       String(Math.max(1, Math.ceil(Math.min(spec.outputCap, largestOutput) / 512))),
       programs === null ? "no" : "yes",
       spec.cwd,
+      absent.join("\n"),
       ...line,
     ],
     // The wrapper takes this out again: its helpers keep it, the command never has it.
@@ -110,7 +107,7 @@ export async function prepareLaunch(
     networkFolder,
   };
 
-  function confinedLine(): string[] {
+  function confined({ bwrap }: SandboxPrograms): { line: string[]; absent: readonly string[] } {
     const blank = blankFile(context.home);
     // Writable by us, as it is opened again for each command; in the sandbox it is bound read-only.
     writeFileSync(blank, "", { flag: "a", mode: 0o600 });
@@ -125,10 +122,9 @@ export async function prepareLaunch(
       blank,
       path: environment["PATH"] ?? "",
     });
-    if (view.absent.length > 0) writeFileSync(folder.absent, `${view.absent.join("\n")}\n`, { mode: 0o600 });
-    return [
+    const line = [
       ...(link?.before ?? []),
-      programs?.bwrap ?? "",
+      bwrap,
       ...isolation(process.getuid?.() === 0),
       "--as-pid-1",
       ...(link?.args ?? []),
@@ -139,12 +135,21 @@ export async function prepareLaunch(
       "--chdir",
       spec.cwd,
       "--",
-      bash ?? "",
+      bash,
       "--posix",
       "-s",
       ...command,
     ];
+    return { line, absent: view.absent };
   }
+}
+
+function bashIn(path: string | undefined): string {
+  const bash = findProgram("bash", path);
+  if (bash === null) {
+    throw new HoldfastError("sandbox_unavailable", "There is no bash on PATH, and commands are lines for bash.", { hint: "Install bash." });
+  }
+  return bash;
 }
 
 function checkSpec(spec: CommandSpec): void {

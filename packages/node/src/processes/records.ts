@@ -79,7 +79,7 @@ function endOf(word: string, value: number, folder: RunFolder, timeoutMs: number
     case "timed_out":
       return { type: "timed_out", afterMs: timeoutMs };
     case "output_capped":
-      return { type: "output_capped", bytes: statSync(folder.output).size };
+      return { type: "output_capped", bytes: statSync(folder.output, { throwIfNoEntry: false })?.size ?? 0 };
     case "ended":
       return { type: "ended" };
     default:
@@ -89,7 +89,8 @@ function endOf(word: string, value: number, folder: RunFolder, timeoutMs: number
 
 /** The wrapper has no clock of its own: the records' times are its clock. */
 function duration(folder: RunFolder): number {
-  return Math.max(0, statSync(folder.exit).mtimeMs - statSync(folder.start).mtimeMs);
+  const [start, exit] = [folder.start, folder.exit].map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return Math.max(0, (exit ?? 0) - (start ?? 0));
 }
 
 function signalName(value: number): string {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol";
@@ -51,7 +51,12 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
   const lines = countLines(channel);
   await Promise.race([lines.reached(1), left]);
   const start = readStart(place.folder);
-  if (start.type !== "taken" || start.pid !== child.pid) throw claimError(await left, place.ref);
+  const pass = launch.link?.pass ?? null;
+  if (start.type !== "taken" || start.pid !== child.pid) {
+    if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
+    throw claimError(await left, place.ref);
+  }
+  if (pass !== null) writeFileSync(place.folder.pass, JSON.stringify(pass), { mode: 0o600 });
   const ended = Promise.race([lines.reached(2), left]).then(async () => {
     if (endOfRun(place.folder) === null) await left;
     // The wrapper leaves this to us as long as we can hear it.
@@ -120,7 +125,7 @@ function follow(place: RunPlace, start: StartRecord, ended: Promise<Ended>, wrap
   // Nobody may be waiting for the tidying; who does still sees it fail.
   gone.catch(() => undefined);
   let over = false;
-  void ended.then(() => (over = true));
+  void ended.finally(() => (over = true)).catch(() => undefined);
   const { pid, startTime, bootId } = start.type === "taken" ? start : { pid: 0, startTime: "", bootId: "" };
   const owner: Owner = { pid, startTime, bootId, label: place.ref };
   return { ref: place.ref, owner, ended, gone, isOver: () => over, stop: () => stopRun(place.folder, place.mark, gone) };

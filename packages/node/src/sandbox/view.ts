@@ -25,7 +25,8 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
   const { confinement } = input;
   const isWritable = confinement.mode === "workspace-write";
   const roots = confinement.roots.filter(existsSync).map((path) => realpathSync(path));
-  const replacedRoots = new Set((confinement.binds ?? []).map((bind) => bind.to));
+  const binds = (confinement.binds ?? []).map((one) => ({ ...one, to: existsSync(one.to) ? realpathSync(one.to) : one.to }));
+  const replacedRoots = new Set(binds.map((one) => one.to));
   const own = roots.filter((root) => !replacedRoots.has(root));
   const protections = isWritable ? own.map(protectionOf) : [];
   const keep = [...roots, ...input.workspaceRoots, input.tmp];
@@ -47,7 +48,7 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
       ...[...protection.writable, ...protection.pinned].map((path) => bind(path, path, true)),
       ...protection.readOnly.map((path) => bind(path, path, false)),
     ]),
-    ...(confinement.binds ?? []).map((one) => bind(one.from, one.to, one.writable)),
+    ...binds.map((one) => bind(one.from, one.to, one.writable)),
     // What an approval names exactly wins over everything else.
     ...(confinement.scope.writable ?? []).filter(existsSync).map((path) => bind(realpathSync(path), realpathSync(path), true)),
   ];
