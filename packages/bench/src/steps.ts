@@ -10,7 +10,7 @@ import { startScriptedServer } from "./scripted-server.ts";
 /**
  * What a step of Holdfast costs beside a bare loop's, and whether it grows with the session. Both run the same script, one
  * after the other: a step lasts from the last byte of an answer to the last byte of the next request. Prints a JSON line.
- *   node packages/bench/src/steps.ts [--steps 2000] [--sandbox off] [--command 'true']
+ *   npm run bench -- [--steps 2000] [--sandbox off] [--command 'true'] [--rounds 1]
  */
 const { values } = parseArgs({
   options: {
@@ -18,10 +18,11 @@ const { values } = parseArgs({
     sandbox: { type: "string", default: "workspace-write" },
     command: { type: "string", default: "true" },
     rounds: { type: "string", default: "1" },
+    /** Another build of the program, to compare. */
+    holdfast: { type: "string", default: join(import.meta.dirname, "../../../node_modules/.bin/holdfast") },
   },
 });
 const steps = Number(values.steps);
-const root = join(import.meta.dirname, "../../..");
 
 interface Run {
   readonly startMs: number;
@@ -33,7 +34,7 @@ const rounds: { readonly floor: Run; readonly ours: Run }[] = [];
 for (let round = 0; round < Number(values.rounds); round += 1) {
   const floor = await measure(() => [process.execPath, join(import.meta.dirname, "bare-loop.ts"), "go"]);
   const ours = await measure(() => [
-    join(root, "node_modules/.bin/holdfast"),
+    values.holdfast,
     "exec",
     ...["--model", "openai/bench", "--sandbox", values.sandbox, "--approvals", "allow", "--quiet"],
     ...["--max-steps", String(steps + 10), "--max-tool-calls", String(steps + 10), "--max-tokens", "1000000000"],
