@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Owner } from "../src/index.ts";
+import type { Owner, Tool } from "../src/index.ts";
 import { drive, post, readSession } from "../src/index.ts";
 import { createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say, testCheck } from "./kit.ts";
 
@@ -45,6 +45,42 @@ test("what is handed over stays held by the process that carries the effect on, 
   };
   await expect(runPrompt({ ...portsOf(world, 1, alive), log })).rejects.toThrow("killed");
   expect(held[0]).toBe(77);
+});
+
+test("a command that outlived its driver gives the workspace back when it yields, and only then", async () => {
+  const wrapper: Owner = { pid: 77, startTime: "0", bootId: "boot", label: "wrapper" };
+  const alive = new Set([1, 2, 77]);
+  const holders: (number | undefined)[] = [];
+  const look = async (): Promise<void> => void holders.push((await world.log.holder("workspace:/w"))?.pid);
+  const serve = createTestTool({
+    name: "serve",
+    exclusive: true,
+    replay: "probe",
+    probe: async () => ({ type: "running" }),
+    run: async (_, signal, context) => {
+      await context.handOver(wrapper);
+      detach.abort();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      throw signal.reason;
+    },
+  });
+  const attach: Tool["attach"] = async (_, context) => {
+    await context.handOver(wrapper);
+    await look();
+    return done("serves");
+  };
+  const other = createTestTool({ name: "other", exclusive: true });
+  const model = createTestModel((n) => (n < 2 ? { calls: [{ name: n < 1 ? "serve" : "other", input: {} }] } : {}));
+  const world = createWorld({ model, tools: [{ ...serve, attach }, other] });
+  const session = await newSession(portsOf(world, 1, alive));
+  await post(portsOf(world, 1, alive), session, say("go"));
+  const detach = new AbortController();
+  await expect(drive(portsOf(world, 1, alive), session, { waiting: "return", signal: detach.signal })).rejects.toThrow("detached");
+  await look();
+  const end = await drive(portsOf(world, 2, alive), session, { waiting: "return" });
+  expect(end.standing).toBe("unverified");
+  expect(other.runs).toHaveLength(1);
+  expect(holders).toEqual([77, 77]);
 });
 
 test("checks that a later check of the round has made stale are run once more, and only once", async () => {

@@ -37,6 +37,7 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
     description: "Run a shell command without a terminal or input. If it outlasts yield_s it goes on, and read_output follows it.",
     input,
     async plan({ command, cwd, expect }, context) {
+      if (command.includes("\0")) return refuse("The command holds a NUL character, which no program can be given. Nothing was run.");
       const where = await whereToRun(ports, cwd, context);
       if (isRefusal(where)) return where;
       return {
@@ -77,7 +78,6 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
           [`The command was not started: ${error.message} (${error.code})`, error.hint].filter((text) => text !== undefined).join("\n"),
         );
       }
-      await context.handOver(running.owner);
       return follow(processes, running, wanted, intent, context, signal);
     },
     async probe(wanted, intent, context) {
@@ -122,6 +122,7 @@ async function follow(
   context: CallContext,
   signal: AbortSignal,
 ): Promise<CallOutcome> {
+  await context.handOver(running.owner);
   const waiting = waitFor(running, (wanted.yield_s ?? defaultYieldS) * 1000, signal).then(async (followed) => {
     if (followed.type !== "aborted") return followed;
     throwIfLetGo(signal);

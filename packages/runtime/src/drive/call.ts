@@ -4,10 +4,10 @@ import { sha256 } from "../hash.ts";
 import { judgeExpectation } from "../expect.ts";
 import { settled, settledWithout } from "../kernel/settle.ts";
 import type { CallRegister, OpenCall } from "../kernel/state.ts";
-import type { CallContext, CallIntent, ProbeFinding, Tool } from "../ports/index.ts";
+import type { CallContext, CallIntent, CallRefusal, Prepared, ProbeFinding, Tool } from "../ports/index.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
-import { newId } from "./driver.ts";
+import { isFatal, messageOf, newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
 import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
@@ -22,8 +22,7 @@ export async function intend(driver: Driver, calls: readonly OpenCall[]): Promis
   const events = await Promise.all(
     calls.map(async (call): Promise<SessionEvent[]> => {
       const register = registerOf(driver, call.id);
-      const tool = toolOf(driver, register.name);
-      const prepared = (await tool.prepare?.(register.plan, callContext(driver, call.id, register.scope))) ?? { prepared: null, blobs: [] };
+      const prepared = await prepare(driver, call.id, register);
       if ("type" in prepared) return [settledWithout(call.id, "failed", prepared.text, newId(driver))];
       driver.staged.blobs.push(...prepared.blobs);
       return [
@@ -45,16 +44,27 @@ export async function intend(driver: Driver, calls: readonly OpenCall[]): Promis
   return events.flat();
 }
 
+async function prepare(driver: Driver, callId: string, { name, plan, scope }: CallRegister): Promise<Prepared | CallRefusal> {
+  const tool = driver.ports.tools.get(name);
+  if (tool === null) return { type: "refused", text: `The tool ${name} is not available any more. Nothing was done.` };
+  try {
+    return (await tool.prepare?.(plan, callContext(driver, callId, scope))) ?? { prepared: null, blobs: [] };
+  } catch (error) {
+    if (isFatal(error)) throw error;
+    return { type: "refused", text: clean(driver, `The call could not be prepared, and nothing was done: ${messageOf(error)}`) };
+  }
+}
+
 /** Carries out an intended call, or goes on following one that still runs. Every ending without an answer goes by its class. */
 export async function runCall(driver: Driver, callId: string, signal: AbortSignal): Promise<SessionEvent[]> {
   const { register, tool, intent } = intended(driver, callId);
   const contextOf = (handOver?: HandOver): CallContext => callContext(driver, callId, register.scope, handOver);
   try {
-    if (driver.attachable.delete(callId) && tool.attach !== undefined)
-      return settle(driver, register, callId, await tool.attach(intent, contextOf(), signal));
-    if (register.plan.replay === "never" || register.plan.replay === "keyed") await claim(driver, callId, intent.attempt);
-    const run = (handOver?: HandOver): Promise<CallOutcome> => tool.run(intent, contextOf(handOver), signal);
-    const outcome = register.plan.workspace === "exclusive" ? await withWorkspace(driver, callId, signal, run) : await run();
+    const attach = driver.attachable.delete(callId) ? tool.attach : undefined;
+    const isBegun = attach !== undefined;
+    if (!isBegun && (register.plan.replay === "never" || register.plan.replay === "keyed")) await claim(driver, callId, intent.attempt);
+    const run = (handOver?: HandOver): Promise<CallOutcome> => (attach ?? tool.run)(intent, contextOf(handOver), signal);
+    const outcome = register.plan.workspace === "exclusive" ? await withWorkspace(driver, callId, signal, run, isBegun) : await run();
     return settle(driver, register, callId, outcome);
   } catch (error) {
     if (isHoldfastError(error, "claim_lost")) throw error;
@@ -78,7 +88,7 @@ async function unanswered(
 ): Promise<SessionEvent[]> {
   const { callId } = intent;
   const status = signal.aborted ? "interrupted" : "failed";
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   if (register.plan.replay === "safe") return [settledWithout(callId, status, `The call failed: ${clean(driver, why)}`, newId(driver))];
   const finding =
     register.plan.replay === "probe"
@@ -102,7 +112,7 @@ export async function probe(driver: Driver, tool: Tool, intent: CallIntent, call
   try {
     return await tool.probe(intent, callContext(driver, callId, intent.scope));
   } catch (error) {
-    return { type: "unknown", look: error instanceof Error ? error.message : String(error) };
+    return { type: "unknown", look: messageOf(error) };
   }
 }
 
@@ -129,23 +139,19 @@ export function intended(driver: Driver, callId: string): { register: CallRegist
   const attempt = driver.head.turn?.open.find((call) => call.id === callId)?.attempt ?? 1;
   if (stored.intent === null) throw new HoldfastError("session_corrupt", `call ${callId} runs without an intent`);
   const { replay, key, prepared } = stored.intent;
+  const tool = driver.ports.tools.get(stored.name);
+  if (tool === null) throw new HoldfastError("tool_unknown", `the tool ${stored.name} of an open call is not available here`);
   const plan = { ...stored.plan, replay: stricterClass(replay, stored.plan.replay) };
   const register = { ...stored, plan };
   return {
     register,
-    tool: toolOf(driver, stored.name),
+    tool,
     intent: { callId, name: stored.name, plan, attempt, key, scope: stored.scope, prepared },
   };
 }
 
-function registerOf(driver: Driver, callId: string): CallRegister {
+export function registerOf(driver: Driver, callId: string): CallRegister {
   const register = driver.registers.get("call", callId);
   if (register === null) throw new HoldfastError("session_corrupt", `call ${callId} is open but nothing is recorded of it`);
   return register;
-}
-
-function toolOf(driver: Driver, name: string): Tool {
-  const tool = driver.ports.tools.get(name);
-  if (tool === null) throw new HoldfastError("tool_unknown", `the tool ${name} of an open call is not available here`);
-  return tool;
 }

@@ -1,5 +1,5 @@
 import type { SessionEvent } from "@holdfast/protocol";
-import { exitStatus, HoldfastError } from "@holdfast/protocol";
+import { exitStatus, HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import { advance } from "../kernel/advance.ts";
 import { intendable } from "../kernel/conflicts.ts";
 import type { Effect, Plan } from "../kernel/decide.ts";
@@ -7,7 +7,7 @@ import { decide } from "../kernel/decide.ts";
 import type { DriveEnd, DriveOptions, Ports } from "../ports/index.ts";
 import { intend, runCall } from "./call.ts";
 import type { Driver } from "./driver.ts";
-import { flush, newId, stage, stop } from "./driver.ts";
+import { flush, isFatal, messageOf, newId, stage, stop } from "./driver.ts";
 import type { Steering } from "./inbox.ts";
 import { hasControl, takeInbox } from "./inbox.ts";
 import { openDriver } from "./open.ts";
@@ -240,14 +240,8 @@ async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Pro
   } catch (error) {
     if (effect.type === "end" || effect.type === "call" || isFatal(error)) throw error;
     if (signal.aborted) return [];
-    const message = error instanceof Error ? error.message : String(error);
-    const code = error instanceof HoldfastError ? error.code : "internal";
+    const message = messageOf(error);
+    const code = isHoldfastError(error) ? error.code : "internal";
     return [{ type: "turn.stopping", payload: { outcome: "failed", reason: `${effect.type}: ${message}`, error: { code, message } } }];
   }
-}
-
-function isFatal(error: unknown): boolean {
-  return (
-    error instanceof HoldfastError && ["claim_lost", "stale_driver", "store_failed", "store_full", "session_corrupt"].includes(error.code)
-  );
 }

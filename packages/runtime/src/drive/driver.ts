@@ -1,5 +1,5 @@
 import type { Delta, Evidence, SessionEvent, Settings } from "@holdfast/protocol";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import { apply, isWaiting } from "../kernel/apply.ts";
 import { chain } from "../kernel/chain.ts";
 import { decide } from "../kernel/decide.ts";
@@ -30,6 +30,15 @@ export function settingsOf(driver: Driver): Settings {
 
 export function newId(driver: Driver): (prefix: string) => string {
   return (prefix) => driver.ports.ids.next(prefix);
+}
+
+/** An error after which this driver must not go on: what it knows or can save is no longer sure. */
+export function isFatal(error: unknown): boolean {
+  return isHoldfastError(error) && ["claim_lost", "stale_driver", "store_failed", "store_full", "session_corrupt"].includes(error.code);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 export function emitDelta(driver: Driver, delta: Delta): void {

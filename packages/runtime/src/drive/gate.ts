@@ -1,10 +1,11 @@
 import type { CallPlan, Json, SessionEvent, ToolCall } from "@holdfast/protocol";
 import { sha256 } from "../hash.ts";
 import { settledWithout } from "../kernel/settle.ts";
-import type { CallContext, CallRefusal, Confinement, PolicyDecision, Tool } from "../ports/index.ts";
+import { mostOpen } from "../kernel/state.ts";
+import type { CallContext, Confinement, PolicyDecision } from "../ports/index.ts";
 import { requestApproval } from "./approval.ts";
 import type { Driver } from "./driver.ts";
-import { emitDelta, newId, settingsOf } from "./driver.ts";
+import { emitDelta, isFatal, messageOf, newId, settingsOf } from "./driver.ts";
 
 const holdsNothing = async (): Promise<void> => undefined;
 
@@ -47,12 +48,22 @@ export function canonical(value: Json): string {
  * as settled (refused, unknown, unparsable).
  */
 export async function gate(driver: Driver, calls: readonly ToolCall[]): Promise<SessionEvent[]> {
-  const room = settingsOf(driver).limits.callsPerTurn - (driver.head.turn?.calls ?? 0);
+  const left = settingsOf(driver).limits.callsPerTurn - (driver.head.turn?.calls ?? 0);
   const events = await Promise.all(
     calls.map(async (call, index) => {
-      if (index >= room)
+      if (index >= left)
         return [refuse(driver, call, `The limit of tool calls a turn is reached; call ${call.callId} was not run.`, "denied")];
-      return gateOne(driver, call);
+      if (index >= mostOpen) {
+        return [
+          refuse(driver, call, `An answer may hold ${mostOpen} calls; this one was not run. Propose it again, with fewer.`, "failed"),
+        ];
+      }
+      try {
+        return await gateOne(driver, call);
+      } catch (error) {
+        if (isFatal(error)) throw error;
+        return [refuse(driver, call, `The call could not be decided and was not run: ${messageOf(error)}`, "failed")];
+      }
     }),
   );
   return events.flat();
@@ -75,7 +86,7 @@ async function gateOne(driver: Driver, call: ToolCall): Promise<SessionEvent[]> 
       ),
     ];
   }
-  const plan = await planCall(driver, tool, input, call.callId);
+  const plan = await tool.plan(input, callContext(driver, call.callId));
   if ("type" in plan) return [refuse(driver, call, plan.text, "failed")];
   const inputDigest = sha256(canonical(plan.input));
   const verdict = await ask(driver, call, plan, inputDigest);
@@ -102,14 +113,6 @@ async function gateOne(driver: Driver, call: ToolCall): Promise<SessionEvent[]> 
       return [decided({}), refuse(driver, call, `Call ${call.callId} was refused: ${verdict.forModel}`, "denied")];
     case "review":
       return [decided(verdict.scope), ...(await review(driver, call, bounded, inputDigest, verdict))];
-  }
-}
-
-async function planCall(driver: Driver, tool: Tool, input: Json, callId: string): Promise<CallPlan | CallRefusal> {
-  try {
-    return await tool.plan(input, callContext(driver, callId));
-  } catch (error) {
-    return { type: "refused", text: `The call could not be planned: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 

@@ -2,7 +2,7 @@ import type { SessionEvent } from "@holdfast/protocol";
 import { settledWithout } from "../kernel/settle.ts";
 import type { OpenCall } from "../kernel/state.ts";
 import type { ProbeFinding } from "../ports/index.ts";
-import { inDoubt, intended, probe, settle } from "./call.ts";
+import { inDoubt, intended, probe, registerOf, settle } from "./call.ts";
 import type { Driver } from "./driver.ts";
 import { newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
@@ -44,7 +44,11 @@ export async function recover(driver: Driver): Promise<SessionEvent[]> {
   return events;
 }
 
-async function recoverCall(driver: Driver, { id, attempt }: OpenCall): Promise<SessionEvent[]> {
+async function recoverCall(driver: Driver, { id, name, attempt }: OpenCall): Promise<SessionEvent[]> {
+  if (driver.ports.tools.get(name) === null) {
+    const outcome = inDoubt(`the tool ${name} is not available any more, and only it could tell`, "what the call was to change");
+    return settle(driver, registerOf(driver, id), id, outcome);
+  }
   const { register, tool, intent } = intended(driver, id);
   const isEnding = driver.head.turn?.isInterrupted === true || driver.head.turn?.stopping != null;
   const finding = await find();

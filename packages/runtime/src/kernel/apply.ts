@@ -1,7 +1,8 @@
 import type { EventPayload, Item, Json, SessionEvent } from "@holdfast/protocol";
 import { addUsage } from "@holdfast/protocol";
 import { sha256 } from "../hash.ts";
-import type { Head, OpenCall, RegisterKind, RegisterPut, Registers, Turn } from "./state.ts";
+import type { Head, OpenCall, RegisterKind, RegisterPut, Registers, Stopping, Turn } from "./state.ts";
+import { longestReason } from "./state.ts";
 
 export interface Applied {
   readonly head: Head;
@@ -153,7 +154,7 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     case "interrupt.received":
       return { head: turn(head, { isInterrupted: true }), puts: [] };
     case "turn.stopping":
-      return { head: turn(head, { stopping: event.payload }), puts: [] };
+      return { head: turn(head, { stopping: brief(event.payload) }), puts: [] };
     case "turn.ended":
       return { head: { ...head, turn: null }, puts: [put("report", "", null)] };
     case "driver.attached":
@@ -305,5 +306,12 @@ function callSettled(head: Head, registers: Registers, payload: EventPayload<"ca
 /** VERIFIED.md: giving up because of a refused call is `blocked`; any other giving up is `failed`. */
 function gaveUp(registers: Registers, { reason, blockedBy }: { reason: string; blockedBy: string | null }): Turn["stopping"] {
   const isBlocked = blockedBy !== null && registers.get("denied", blockedBy) !== null;
-  return { outcome: isBlocked ? "blocked" : "failed", reason, error: null };
+  return brief({ outcome: isBlocked ? "blocked" : "failed", reason, error: null });
+}
+
+function brief({ outcome, reason, error }: Stopping): Stopping {
+  // A character has up to six in JSON.
+  const cut = (text: string): string =>
+    JSON.stringify(text).length <= longestReason ? text : `${text.slice(0, Math.floor(longestReason / 6))}…`;
+  return { outcome, reason: cut(reason), error: error && { ...error, message: cut(error.message) } };
 }

@@ -89,6 +89,12 @@ export interface Head {
 /** The largest head a commit accepts, in UTF-16 units of its JSON text. */
 export const headBound = 32_000;
 
+/** Calls of one answer that can be open at once: each has a place in the head. */
+export const mostOpen = 100;
+
+/** Longest reason for stopping that the head holds, in UTF-16 units of its JSON text; the event has the whole. */
+export const longestReason = 4_000;
+
 export const emptyHead: Head = {
   version: 1,
   seq: 0,

@@ -36,6 +36,12 @@ export interface CallIntent {
   readonly prepared: Json;
 }
 
+/** Data the intent must keep for `run` and `probe`. `blobs` are referred to by the commit of the intent. */
+export interface Prepared {
+  readonly prepared: Json;
+  readonly blobs: readonly string[];
+}
+
 export type ProbeFinding =
   | { readonly type: "happened"; readonly outcome: CallOutcome }
   | { readonly type: "not_happened" }
@@ -49,8 +55,7 @@ export interface Tool {
   readonly spec: ToolSpec;
   /** What the call would do: its parsed input and the resources it touches. */
   plan(input: Json, context: CallContext): Promise<CallPlan | CallRefusal>;
-  /** Data the intent must keep for `run` and `probe`. `blobs` are referred to by the commit of the intent. */
-  prepare?(plan: CallPlan, context: CallContext): Promise<{ readonly prepared: Json; readonly blobs: readonly string[] } | CallRefusal>;
+  prepare?(plan: CallPlan, context: CallContext): Promise<Prepared | CallRefusal>;
   /**
    * When the signal aborts, the effect is ended; unless its reason is a `stale_driver` error: then the driver lets go, and
    * what runs goes on for the next one.
