@@ -6,7 +6,13 @@
 # FOLDER holds the records (start, exit) and the spool (output). ABSENT lists paths that must not be there at the end.
 # MARK names the run in the environment of everything it starts. BLOCKS caps the output, in units of 512 bytes.
 # CONFINED is yes where COMMAND is bubblewrap with a bash in it that reads its standard input. Descriptor 3 tells the
-# starter: a line once the claim is taken, another once the exit record stands. Exit status 75: it was taken before.
+# starter: a line once the claim is taken, another once the exit record stands. Exit status 75: it was taken before; 76: the
+# arguments are of another version (HOLDFAST_WRAPPER_FORM counts up whenever they change).
+#
+# A program that was updated while it runs finds this script of the new version. What it then passes would be taken for
+# something else, and a path of the system for one to move away: nothing is done for who doesn't name this very form.
+[ "${HOLDFAST_WRAPPER_FORM-}" = 2 ] || exit 76
+unset HOLDFAST_WRAPPER_FORM
 set -m
 folder=$1 mark=$2 seconds=$3 blocks=$4 confined=$5 cwd=$6 absent=$7
 shift 7

@@ -102,7 +102,7 @@ export async function prepareLaunch(
       ...line,
     ],
     // The wrapper takes this out again: its helpers keep it, the command never has it.
-    environment: { ...environment, HOLDFAST_WRAPPER: mark },
+    environment: { ...environment, HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "2" },
     link,
     networkFolder,
   };

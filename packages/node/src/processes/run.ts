@@ -32,6 +32,8 @@ export interface RunPlace {
 
 /** The wrapper says with this exit status that the attempt was taken before. */
 const claimLost = 75;
+/** And with this one that it is of another version than we are. */
+const otherForm = 76;
 const pollMs = 20;
 
 /** Resolves once the claim is taken. Throws `claim_lost`; `internal` where the system can't start a process. */
@@ -86,6 +88,11 @@ const lost: Ended = { end: { type: "lost" }, durationMs: 0 };
 
 function claimError(answer: number | Error | null, ref: string): HoldfastError {
   if (answer === claimLost) return new HoldfastError("claim_lost", `The run ${ref} was started or revoked before.`);
+  if (answer === otherForm) {
+    return new HoldfastError("internal", "Holdfast's own files were replaced while it ran; no command was started.", {
+      hint: "Start holdfast again: the session goes on with exec resume.",
+    });
+  }
   const why = answer instanceof Error ? answer.message : `it ended with ${answer ?? "a signal"} before it took its claim`;
   return new HoldfastError("internal", `The wrapper of the command could not be started: ${why}.`);
 }
