@@ -96,7 +96,10 @@ function tell(error: unknown, io: Io): number {
     io.stderr.write(`holdfast: this should not have happened (internal)\n${sanitize(text)}\n`);
     return failureStatus;
   }
-  const lines = [`holdfast: ${error.message.replace(/^holdfast /, "")} (${error.code})`, ...(error.hint === undefined ? [] : [error.hint])];
+  const lines = [
+    `holdfast: ${error.message.replace(/^holdfast:? /, "")} (${error.code})`,
+    ...(error.hint === undefined ? [] : [error.hint]),
+  ];
   io.stderr.write(`${sanitize(lines.join("\n"))}\n`);
   return usageCodes.includes(error.code) ? usageStatus : failureStatus;
 }

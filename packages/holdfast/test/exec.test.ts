@@ -178,6 +178,15 @@ test("a second signal lets go at once and ends the session's commands", async ()
   expect(hosts.endedSessions).toHaveLength(2);
 });
 
+test("-o that can't be written is told, and the ending and the exit status are as without it", async () => {
+  const io = start();
+  const hosts = fakeHosts({ script: [{ text: "the end" }] });
+  expect(await main(["exec", ...model, "-o", "/proc/holdfast-message", "go"], io, hosts)).toBe(0);
+  expect(io.out()).toBe("the end\n");
+  expect(io.err()).toContain("-o: the final message could not be written to /proc/holdfast-message");
+  expect(io.err()).toContain("── outcome");
+});
+
 test("-o writes the final message whole, and a folder that is missing is told before any work", async () => {
   const path = join(folder, "message.txt");
   await writeFile(path, "old");
@@ -186,6 +195,14 @@ test("-o writes the final message whole, and a folder that is missing is told be
   const io = start();
   expect(await main(["exec", ...model, "-o", "missing/message.txt", "go"], io, fakeHosts({ script: [] }))).toBe(2);
   expect(io.err()).toContain("-o: there is no folder");
+});
+
+test("-o of a turn that waits holds no message of an earlier turn", async () => {
+  const path = join(folder, "waiting.txt");
+  await writeFile(path, "the end of another turn");
+  const hosts = fakeHosts({ script: [{ calls: [{ name: "danger", input: { text: "boom" } }] }] });
+  expect(await main(["exec", ...model, "--approvals", "ask", "-o", path, "go"], start(), hosts)).toBe(4);
+  expect(await readFile(path, "utf8")).toBe("");
 });
 
 test("images are told by their bytes, and others are refused", async () => {

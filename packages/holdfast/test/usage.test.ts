@@ -22,6 +22,12 @@ const run = async (argv: readonly string[], options: { env?: Record<string, stri
   return { status, out: io.out(), err: io.err() };
 };
 
+test("an error of line mode names the program once", async () => {
+  const { status, err } = await run(["--nonsense"]);
+  expect(status).toBe(2);
+  expect(err).toMatch(/^holdfast: unknown flag --nonsense/);
+});
+
 describe("wrong usage exits 2 and says what, where and what to do", () => {
   test.each<[string[], string[]]>([
     [

@@ -11,8 +11,10 @@ export function processIo(): Io & { flush(): Promise<void> } {
   const secrets: string[] = [];
   const output = (stream: NodeJS.WriteStream): Output => {
     let isOpen = true;
-    stream.on("error", () => {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
       isOpen = false;
+      // A full disk takes what was asked for, and nobody would know.
+      if (error.code !== "EPIPE" && stream !== process.stderr) process.stderr.write(`holdfast: output is lost: ${error.message}\n`);
     });
     return {
       write: (text) => {

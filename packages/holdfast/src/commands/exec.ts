@@ -117,7 +117,7 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     // Nobody is left to look after what runs in the background.
     if (given.has("ephemeral")) await ready.host.ports.processes.endSession(ready.session, { forget: true });
     else await ready.host.runtime.closeSession(ready.host.ports, ready.session);
-    if (outputPath !== null && end.report !== null) await writeAtomically(outputPath, `${end.report.message}\n`, 0o644);
+    if (outputPath !== null) await writeMessage(outputPath, end, io);
     shown.end(end, given.has("ephemeral") ? null : ready.session);
     return end.exitStatus;
   } finally {
@@ -150,6 +150,20 @@ async function writablePath(path: string): Promise<string> {
   if (folder === null) throw new HoldfastError("usage", `-o: there is no folder ${dirname(path)}`);
   if ((await stat(path).catch(() => null))?.isDirectory()) throw new HoldfastError("usage", `-o: ${path} is a folder`);
   return path;
+}
+
+/**
+ * A turn without a final message empties the file, so that nobody takes an earlier turn's for its. What can't be written
+ * is told; the exit status still says how the turn ended.
+ */
+async function writeMessage(path: string, end: DriveEnd, io: Io): Promise<void> {
+  const message = end.report?.message ?? "";
+  try {
+    await writeAtomically(path, message === "" ? "" : `${message}\n`, 0o644);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    io.stderr.write(`holdfast: -o: the final message could not be written to ${sanitizeLine(path)}: ${sanitizeLine(why)}\n`);
+  }
 }
 
 interface Shown {

@@ -58,7 +58,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const width = () => Math.max(40, io.stdout.columns);
   const welcome = [
     ...wrap(`holdfast ${version} · ${sanitizeLine(model)} · ${sanitizeLine(workspace.cwd)}`, width()).map(style.dim),
-    ...(trusted ? [] : wrap("this project is not trusted: its AGENTS.md is not obeyed (holdfast trust)", width()).map(style.dim)),
+    ...(trusted ? [] : wrap("this project is not trusted: an AGENTS.md in it is not obeyed (holdfast trust)", width()).map(style.dim)),
     style.dim("/help names the commands"),
   ];
   try {

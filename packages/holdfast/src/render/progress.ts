@@ -171,7 +171,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         return row("task", `${taskId}: ${how}`, style.dim);
       }
       case "baseline.started":
-        return row("baseline", "runs the checks before anything changes", style.dim);
+        return row("baseline", "taken before anything changes", style.dim);
       case "baseline.recorded":
         return event.payload.evidence.flatMap((evidence) =>
           row("baseline", `${nameOf(evidence.checkId)}: ${describeEvidence(evidence).join("; ")}`, style.strong),

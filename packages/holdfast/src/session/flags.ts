@@ -37,7 +37,7 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
   "max-steps": { kind: "string", value: "N", help: "most steps a turn (250)" },
   "max-tool-calls": { kind: "string", value: "N", help: "most tool calls a turn (500)" },
   "max-tokens": { kind: "string", value: "N", help: "most uncached input and output tokens a session (5M)" },
-  "max-cost": { kind: "string", value: "USD", help: "most US dollars a session" },
+  "max-cost": { kind: "string", value: "USD", help: "most US dollars a session; counts only where the provider says what a request cost" },
   timeout: { kind: "string", value: "TIME", help: "most active time a turn: 90s, 30m, 2h (2h); waiting for a person is not counted" },
 };
 

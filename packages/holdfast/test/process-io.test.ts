@@ -1,0 +1,16 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const program = join(import.meta.dirname, "../src/main.ts");
+
+test("output that a full disk doesn't take is told on stderr", () => {
+  const full = openSync("/dev/full", "w");
+  try {
+    const { stderr } = spawnSync(process.execPath, [program, "--version"], { stdio: ["ignore", full, "pipe"], encoding: "utf8" });
+    expect(stderr).toContain("holdfast: output is lost: ENOSPC");
+  } finally {
+    closeSync(full);
+  }
+});
