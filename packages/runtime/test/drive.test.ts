@@ -1,6 +1,6 @@
 import { noUsage } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
-import { drive, post, readSession } from "../src/index.ts";
+import { acceptChecks, drive, post, readSession } from "../src/index.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
 import { allow, createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say, testCheck } from "./kit.ts";
 
@@ -308,6 +308,22 @@ describe("one session, one driver", () => {
     await world.log.lock(`session:${session}`, owner, () => true);
     await expect(drive(portsOf(world, 1, new Set([1, 7])), session, { waiting: "return" })).rejects.toMatchObject({ code: "session_busy" });
     expect((await drive(portsOf(world, 1, new Set([1])), session, { waiting: "return" })).standing).toBe("unverified");
+  });
+
+  test("a second driver in the same process is told that the session is busy", async () => {
+    const busy: unknown[] = [];
+    const tool = createTestTool({
+      name: "read",
+      run: async (_, __, context) => {
+        await drive(ports, context.session, { waiting: "return" }).catch((error: unknown) => busy.push(error));
+        await acceptChecks(ports, context.session, [testCheck]).catch((error: unknown) => busy.push(error));
+        return done("ok");
+      },
+    });
+    const world = createWorld({ model: createTestModel((n) => (n === 0 ? { calls: [{ name: "read", input: {} }] } : {})), tools: [tool] });
+    const ports = portsOf(world);
+    expect((await runPrompt(ports)).end.standing).toBe("unverified");
+    expect(busy).toMatchObject([{ code: "session_busy" }, { code: "session_busy" }]);
   });
 
   test("a driver whose log moved on under it loses its next commit and stops", async () => {

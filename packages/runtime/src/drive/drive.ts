@@ -13,6 +13,7 @@ import { hasControl, takeInbox } from "./inbox.ts";
 import { openDriver } from "./open.ts";
 import { recover } from "./recover.ts";
 import { sample } from "./sample.ts";
+import { withSession } from "./session-lock.ts";
 import { endTurn, judgeRound, runCheck, takeBaseline, takeSnapshot } from "./verify.ts";
 
 interface Running {
@@ -27,19 +28,7 @@ type Settled = { readonly effect: Effect; readonly events: readonly SessionEvent
  * when it waits for someone. Throws `session_busy` where a living process drives it, `stale_driver` where another took over.
  */
 export async function drive(ports: Ports, session: string, options: DriveOptions): Promise<DriveEnd> {
-  const lockName = `session:${session}`;
-  const { owner } = ports.processes;
-  const lock = await ports.log.lock(lockName, owner, (other) => ports.processes.isAlive(other));
-  if (!lock.held) {
-    throw new HoldfastError("session_busy", `session ${session} is driven by ${lock.holder.label} (pid ${lock.holder.pid})`, {
-      hint: "wait for it, or end that process",
-    });
-  }
-  try {
-    return await run(await openDriver(ports, session, options));
-  } finally {
-    await ports.log.unlock(lockName, owner);
-  }
+  return withSession(ports, session, async () => run(await openDriver(ports, session, options)));
 }
 
 async function run(driver: Driver): Promise<DriveEnd> {

@@ -3,6 +3,7 @@ import { HoldfastError } from "@holdfast/protocol";
 import type { Driver } from "../drive/driver.ts";
 import { flush, stage } from "../drive/driver.ts";
 import { openDriver } from "../drive/open.ts";
+import { withSession } from "../drive/session-lock.ts";
 import { createRegisters, emptyHead } from "../kernel/state.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { NewSession, Ports } from "../ports/index.ts";
@@ -61,21 +62,11 @@ export async function recordUndo(ports: Ports, session: string, callIds: readonl
 }
 
 async function amend(ports: Ports, session: string, change: (driver: Driver) => SessionEvent[]): Promise<void> {
-  const lockName = `session:${session}`;
-  const { owner } = ports.processes;
-  const lock = await ports.log.lock(lockName, owner, (other) => ports.processes.isAlive(other));
-  if (!lock.held) {
-    throw new HoldfastError("session_busy", `session ${session} is driven by ${lock.holder.label} (pid ${lock.holder.pid})`, {
-      hint: "wait for it, or end that process",
-    });
-  }
-  try {
+  await withSession(ports, session, async () => {
     const driver = await openDriver(ports, session, { waiting: "return" });
     stage(driver, change(driver));
     await flush(driver);
-  } finally {
-    await ports.log.unlock(lockName, owner);
-  }
+  });
 }
 
 /** Ends what the session left running in the background. The session itself can be resumed. */
