@@ -5,11 +5,15 @@ import { expect, test } from "vitest";
 
 const program = join(import.meta.dirname, "../src/main.ts");
 
-test("output that a full disk doesn't take is told on stderr", () => {
+test("output that a full disk doesn't take is told once on stderr", () => {
   const full = openSync("/dev/full", "w");
   try {
-    const { stderr } = spawnSync(process.execPath, [program, "--version"], { stdio: ["ignore", full, "pipe"], encoding: "utf8" });
-    expect(stderr).toContain("holdfast: output is lost: ENOSPC");
+    const { stderr } = spawnSync(
+      process.execPath,
+      [program, "exec", "--json", "--model", "script:/nowhere/none.yaml", "--ephemeral", "go"],
+      { stdio: ["ignore", full, "pipe"], encoding: "utf8" },
+    );
+    expect(stderr.match(/holdfast: output is lost: ENOSPC/g)).toHaveLength(1);
   } finally {
     closeSync(full);
   }

@@ -12,6 +12,7 @@ export function processIo(): Io & { flush(): Promise<void> } {
   const output = (stream: NodeJS.WriteStream): Output => {
     let isOpen = true;
     stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (!isOpen) return;
       isOpen = false;
       // A full disk takes what was asked for, and nobody would know.
       if (error.code !== "EPIPE" && stream !== process.stderr) process.stderr.write(`holdfast: output is lost: ${error.message}\n`);
