@@ -115,6 +115,20 @@ describe("a turn", () => {
   });
 });
 
+test("a long session has snapshots from which the rest folds to the same head and registers", async () => {
+  const { defaultLimits } = await import("@holdfast/protocol");
+  const tool = createTestTool({
+    name: "read",
+    run: async (intent) => done("ok", { seen: [{ path: `/w/${intent.callId}`, digest: "d" }] }),
+  });
+  const model = createTestModel((n) => (n < 330 ? { calls: [{ name: "read", input: { n } }] } : {}));
+  const world = createWorld({ model, tools: [tool] });
+  const { session } = await runPrompt(portsOf(world), { limits: { ...defaultLimits, stepsPerTurn: 400 } });
+  const snapshot = await world.log.snapshot(session, Number.MAX_SAFE_INTEGER);
+  expect(snapshot?.seq).toBeGreaterThanOrEqual(1000);
+  await expectLaw(world.log, session);
+});
+
 describe("checks", () => {
   test("a passing check makes the turn verified", async () => {
     const world = createWorld({ model: createTestModel(() => ({})), check: () => true });

@@ -5,12 +5,19 @@ import { apply, createRegisters, emptyHead, findChainFault, readEvent } from "..
 
 /** The law: folding the events gives the stored head and registers; and the chain holds. */
 export async function expectLaw(log: Log, session: string): Promise<void> {
+  await expectFold(log, session, null);
+  const snapshot = await log.snapshot(session, Number.MAX_SAFE_INTEGER);
+  if (snapshot !== null) await expectFold(log, session, snapshot);
+}
+
+async function expectFold(log: Log, session: string, start: Awaited<ReturnType<Log["snapshot"]>>): Promise<void> {
   const stored = await log.load(session);
   const events = await log.read(session, 1);
   expect(findChainFault(events)).toBeNull();
-  let head = emptyHead;
+  let head = start === null ? emptyHead : (JSON.parse(start.head) as typeof emptyHead);
   const registers = createRegisters();
-  for (const event of events) {
+  registers.put((start?.registers ?? []).map(({ kind, key, value }) => ({ kind: kind as never, key, value: JSON.parse(value ?? "null") })));
+  for (const event of events.slice(start?.seq ?? 0)) {
     const parsed = readEvent(event);
     if (parsed === null) continue;
     const applied = apply(head, registers, parsed, event.at);

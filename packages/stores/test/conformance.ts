@@ -79,6 +79,20 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
         expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
       });
 
+      it("keeps a snapshot of head and registers where a commit takes one, and finds the latest before an event", async () => {
+        await log.commit(commitOf("s", 0, { head: "one", registers: [{ kind: "fact", key: "a", value: '"1"' }], takesSnapshot: true }));
+        await log.commit(commitOf("s", 1, { count: 3, registers: [{ kind: "fact", key: "b", value: "2" }] }));
+        const last = { head: "five", registers: [{ kind: "fact", key: "a", value: null }], takesSnapshot: true };
+        await log.commit(commitOf("s", 4, last));
+        const first = { seq: 1, head: "one", registers: [{ kind: "fact", key: "a", value: '"1"' }] };
+        expect(await log.snapshot("s", 0)).toBeNull();
+        expect(await log.snapshot("s", 1)).toEqual(first);
+        expect(await log.snapshot("s", 4)).toEqual(first);
+        expect(await log.snapshot("s", 9)).toEqual({ seq: 5, head: "five", registers: [{ kind: "fact", key: "b", value: "2" }] });
+        await log.delete("s");
+        expect(await log.snapshot("s", 9)).toBeNull();
+      });
+
       it("can change the head without an event", async () => {
         await log.commit(commitOf("s", 0));
         await log.commit(commitOf("s", 1, { events: [], head: "changed", status: "idle" }));

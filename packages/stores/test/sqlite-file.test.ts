@@ -149,7 +149,9 @@ describe("the file", () => {
   it("has no row of a deleted session in any table", async () => {
     const log = openSqliteLog(path);
     const registers = [{ kind: "fact", key: "a", value: "1" }];
-    await log.commit(commitOf("s", 0, { registers, outbox: [{ messageId: "o", to: "x", body: "" }], blobRefs: ["b"] }));
+    await log.commit(
+      commitOf("s", 0, { registers, outbox: [{ messageId: "o", to: "x", body: "" }], blobRefs: ["b"], takesSnapshot: true }),
+    );
     await log.post("s", { messageId: "m", body: "", at: 1 });
     await log.claim("s", "call", 1, "driver");
     await log.lock("session:s", owner(1), () => true);

@@ -8,6 +8,9 @@ import { headBound } from "../kernel/state.ts";
 import type { Window } from "../kernel/window.ts";
 import type { Commit, DriveOptions, Ports, RecordedEvent, SessionStatus, Stop } from "../ports/index.ts";
 
+/** Events between two snapshots. */
+const snapshotEvery = 1_000;
+
 /** A session in the hands of one process: its state in memory, and what was staged since the last commit. */
 export interface Driver {
   readonly ports: Ports;
@@ -100,6 +103,7 @@ export async function flush(driver: Driver): Promise<void> {
     taken: staged.taken,
     outbox: [],
     blobRefs: [...new Set(staged.blobs)],
+    takesSnapshot: Math.floor(last.seq / snapshotEvery) > Math.floor(tip.seq / snapshotEvery),
     status: statusOf(driver.head),
     wakeAt: decide(driver, staged.at).wakeAt,
     at: staged.at,
@@ -137,6 +141,8 @@ function blobsOf(event: SessionEvent): string[] {
         ...(event.payload.outcome.changed ?? []).flatMap((file) => (file.before === null ? [] : [file.before])),
         ...(event.payload.outcome.images ?? []).map((image) => image.blob),
       ];
+    case "install.recorded":
+      return event.payload.install.locks.map(({ content }) => content);
     case "baseline.recorded":
       return [...event.payload.blobs, ...event.payload.evidence.flatMap(outputsOf)];
     case "snapshot.recorded":

@@ -42,6 +42,8 @@ export interface Commit {
   readonly taken: readonly number[];
   readonly outbox: readonly { readonly messageId: string; readonly to: string; readonly body: string }[];
   readonly blobRefs: readonly string[];
+  /** Keep head and registers as they are after this commit: folding can start there. */
+  readonly takesSnapshot?: boolean;
   readonly status: SessionStatus;
   readonly wakeAt: number | null;
   readonly at: number;
@@ -72,6 +74,11 @@ export interface Log {
   commit(commit: Commit): Promise<void>;
   /** Null where there is no such session. Throws `session_newer` for a format from a later version. */
   load(session: string): Promise<StoredState | null>;
+  /** The latest snapshot at or before `seq`: head and registers as they were after event `snapshot.seq`. Null: none yet. */
+  snapshot(
+    session: string,
+    seq: number,
+  ): Promise<{ readonly seq: number; readonly head: string; readonly registers: readonly RegisterRow[] } | null>;
   /** Events with `from <= seq <= to`, in order. */
   read(session: string, from: number, to?: number): Promise<StoredEvent[]>;
   list(filter: {

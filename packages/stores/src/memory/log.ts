@@ -47,6 +47,10 @@ export function createMemoryLog(): Log {
       return found === undefined ? null : { row: found.row, head: found.head, registers: [...found.registers.values()] };
     },
 
+    async snapshot(session, seq) {
+      return sessions.get(session)?.snapshots.findLast((snapshot) => snapshot.seq <= seq) ?? null;
+    },
+
     async read(session, from, to = Number.POSITIVE_INFINITY) {
       return sessions.get(session)?.events.slice(Math.max(from, 1) - 1, Math.max(to, 0)) ?? [];
     },

@@ -13,6 +13,8 @@ export interface MemorySession {
   readonly inbox: (InboxRow | { readonly messageId: string; readonly body: null })[];
   readonly claims: Map<string, string>;
   readonly blobRefs: Set<string>;
+  /** In order of seq. */
+  readonly snapshots: { readonly seq: number; readonly head: string; readonly registers: readonly RegisterRow[] }[];
 }
 
 export function newSession(commit: Commit, created: NonNullable<Commit["created"]>): MemorySession {
@@ -33,6 +35,7 @@ export function newSession(commit: Commit, created: NonNullable<Commit["created"
     inbox: [],
     claims: new Map(),
     blobRefs: new Set(),
+    snapshots: [],
   };
 }
 
@@ -69,6 +72,9 @@ export function applyCommit(session: MemorySession, commit: Commit): void {
     updatedAt: commit.at,
     seq: commit.expectedSeq + commit.events.length,
   };
+  if (commit.takesSnapshot === true) {
+    session.snapshots.push({ seq: session.row.seq, head: commit.head, registers: [...session.registers.values()] });
+  }
 }
 
 function registerKey(register: RegisterRow): string {

@@ -26,6 +26,10 @@ export function committer(db: DatabaseSync, transactions: Transactions): (commit
     INSERT INTO outbox (session, message_id, receiver, body) VALUES (?, ?, ?, ?) ON CONFLICT (session, message_id) DO NOTHING`);
   const insertBlobRef = db.prepare("INSERT INTO blob_refs (session, blob) VALUES (?, ?) ON CONFLICT (session, blob) DO NOTHING");
 
+  const insertSnapshot = db.prepare(`
+    INSERT INTO snapshots (session, seq, head, registers)
+    SELECT ?1, ?2, ?3, (SELECT json_group_array(json_array(kind, key, value)) FROM registers WHERE session = ?1)`);
+
   /** The session's own number in this file. Throws `stale_driver`. */
   const advance = (commit: Commit): number => {
     const { session, status, wakeAt, at, expectedSeq, created } = commit;
@@ -55,6 +59,7 @@ export function committer(db: DatabaseSync, transactions: Transactions): (commit
       }
       for (const message of commit.outbox) insertMessage.run(id, message.messageId, message.to, message.body);
       for (const blob of commit.blobRefs) insertBlobRef.run(id, blob);
+      if (commit.takesSnapshot === true) insertSnapshot.run(id, commit.expectedSeq + commit.events.length, commit.head);
     });
   };
 }

@@ -30,6 +30,7 @@ export function logOn(db: DatabaseSync, path: string): Log {
   return {
     commit: async (change) => commit(change),
     load: async (session) => sessions.load(session),
+    snapshot: async (session, seq) => sessions.snapshot(session, seq),
     read: async (session, from, to) => sessions.events(session, from, to ?? Number.MAX_SAFE_INTEGER),
     list: async (filter) => sessions.list(filter),
     post: async (session, message) => messages.post(session, message),

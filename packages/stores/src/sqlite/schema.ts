@@ -89,7 +89,17 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (session, blob)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- registers: a JSON array of [kind, key, value], where value is JSON text.
+  CREATE TABLE snapshots (
+    session INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    head TEXT NOT NULL,
+    registers TEXT NOT NULL,
+    PRIMARY KEY (session, seq)
+  ) STRICT;
+  `,
 ];
 
 /** Every table with a `session` column that holds rows of one session; deleting it empties them all. */
-export const sessionTables = ["heads", "events", "registers", "inbox", "outbox", "claims", "blob_refs"] as const;
+export const sessionTables = ["heads", "events", "registers", "inbox", "outbox", "claims", "blob_refs", "snapshots"] as const;

@@ -18,6 +18,9 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions) {
     SELECT s.session, e.seq, type, version, at, prev, digest, hash, salt, payload
     FROM sessions s JOIN events e ON e.session = s.id
     WHERE s.session = ? AND e.seq BETWEEN ? AND ? ORDER BY e.seq`);
+  const findSnapshot = db.prepare(`
+    SELECT p.seq, p.head, p.registers FROM sessions s JOIN snapshots p ON p.session = s.id
+    WHERE s.session = ? AND p.seq <= ? ORDER BY p.seq DESC LIMIT 1`);
   const eraseEvent = db.prepare("UPDATE events SET payload = NULL, salt = NULL WHERE session = ? AND seq = ?");
   const findBlobs = db.prepare("SELECT DISTINCT blob FROM blob_refs");
   const lists = new Map<string, StatementSync>();
@@ -50,6 +53,13 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions) {
 
     events(session: string, from: number, to: number): StoredEvent[] {
       return transactions.read(() => findEvents.all(session, from, to) as unknown as StoredEvent[]);
+    },
+
+    snapshot(session: string, seq: number): Awaited<ReturnType<Log["snapshot"]>> {
+      const row = transactions.read(() => findSnapshot.get(session, seq));
+      if (row === undefined) return null;
+      const rows = JSON.parse(String(row["registers"])) as [string, string, string][];
+      return { seq: Number(row["seq"]), head: String(row["head"]), registers: rows.map(([kind, key, value]) => ({ kind, key, value })) };
     },
 
     list(filter: Parameters<Log["list"]>[0]): SessionRow[] {
