@@ -90,3 +90,15 @@ test("a key in the environment reaches no command, no event and no output", asyn
   const { stdout, stderr } = await place.exec("go");
   expect(stdout + stderr + JSON.stringify(place.server.requests)).not.toContain("e2e-key");
 });
+
+test("a model that gives up because of a refused call ends blocked, and turn.completed is not said", async () => {
+  const reset = { name: "run_command", input: { command: "git reset --hard" } };
+  const place = await createPlace((results) => {
+    const refused = /call_[0-9a-z]+/.exec(results.at(-1) ?? "")?.[0];
+    return { calls: [refused === undefined ? reset : { name: "give_up", input: { reason: "needs the reset", blocked_by: refused } }] };
+  }, files);
+  const { code, stdout } = await place.exec("--json", "Fix sum");
+  expect(code).toBe(7);
+  expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({ type: "turn.failed", error: { code: "blocked" } });
+  expect(stdout).not.toContain('"turn.completed"');
+});
