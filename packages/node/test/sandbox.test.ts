@@ -72,6 +72,14 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     expect(existsSync("/tmp/t")).toBe(false);
   });
 
+  // Found by attack: to user 0 /proc/sys stays writable without any capability, and a core_pattern can name a program.
+  it("changes no setting of the kernel", async () => {
+    const { text } = await run(
+      "find /proc -mindepth 1 -maxdepth 1 -name '[0-9]*' -prune -o -mindepth 1 ! -type l -print 2>/dev/null | while read -r f; do case $f in /proc/self|/proc/thread-self) ;; *) [ ! -w $f ] || echo $f ;; esac; done; echo 5 >/proc/self/oom_score_adj && echo own",
+    );
+    expect(text).toBe("own\n");
+  });
+
   it("writes nothing but there in read-only mode, and what an approval adds exactly", async () => {
     const other = join(place.base, "other");
     mkdirSync(other, { recursive: true });

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
 import { isFolder, maskedPaths } from "./masks.ts";
@@ -33,6 +33,7 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
   const mounts: Mount[] = [
     bind(input.tmp, "/tmp", true),
     { type: "hide", to: "/run", isFolder: true, blank: input.blank },
+    ...kernelSettings().map((path) => bind(path, path, false)),
     ...systemInRun.filter(existsSync).map((path) => bind(path, path, false)),
     ...hiddenByTmp(input.userHome, input.path).map((path) => bind(path, path, false)),
     ...maskedPaths(input.userHome, input.holdfastHome, keep).map((path): Mount => ({
@@ -65,6 +66,20 @@ const systemInRun = [
   "/run/current-system",
   "/run/opengl-driver",
 ];
+
+/**
+ * What /proc holds besides processes. The kernel lets user 0 write there without any capability (a `core_pattern` that
+ * starts a program, for one), in a user namespace too, and bubblewrap's own cover leaves out what it takes for read-only.
+ */
+function kernelSettings(): string[] {
+  const entries = readdirSync("/proc").filter((name) => !/^\d+$/.test(name));
+  return entries
+    .map((name) => join("/proc", name))
+    .filter((path) => {
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      return stat !== undefined && (stat.isDirectory() || (stat.isFile() && (stat.mode & 0o222) !== 0));
+    });
+}
 
 /** What the private /tmp would hide although commands need it: a home folder there, and programs on PATH. */
 function hiddenByTmp(userHome: string, path: string): string[] {
