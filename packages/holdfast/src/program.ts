@@ -76,7 +76,7 @@ async function dispatch(argv: readonly string[], io: Io, hosts: Hosts): Promise<
   const known =
     name === undefined || name.startsWith("-") ? { load: lineMode } : Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (known === undefined) {
-    const close = nearest(name ?? "", Object.keys(commands));
+    const close = name === "resume" ? "exec resume" : nearest(name ?? "", Object.keys(commands));
     const what = close === null ? `to give a prompt: holdfast exec ${JSON.stringify(argv.join(" "))}` : `did you mean holdfast ${close}?`;
     io.stderr.write(`holdfast: unknown command ${JSON.stringify(name)}\n${sanitize(what)}; see holdfast --help\n`);
     return usageStatus;

@@ -209,6 +209,7 @@ function fakeVerifier(passes: () => boolean): Verifier {
   });
   return {
     stale: () => [],
+    beforeInstall: async () => null,
     baseline: async (checks, runs) => ({
       subject,
       manifest: "manifest",

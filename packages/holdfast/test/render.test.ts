@@ -38,10 +38,10 @@ test("a whole turn is told step by step", () => {
 
     proposed run_command  git push ⏎ rm -rf ~
     deny     no-push (/home/ann/.holdfast/rules.toml:3): It sends data out.
-    done     edit_file · 1 file changed
+    done     edit_file edit login.js: 1 replacement · 1 file changed
              │ edited login.js
              changed /w/login.js
-    refused  run_command
+    refused  run_command git push ⏎ rm -rf ~
     in doubt read_file may have happened
              │ This may have happened.
     steered  also the empty password

@@ -262,6 +262,16 @@ describe("endings", () => {
     await expectLaw(world.log, session);
   });
 
+  test("a limit of cost that can't be held ends the turn instead of being ignored", async () => {
+    const { defaultLimits } = await import("@holdfast/protocol");
+    const model = createTestModel((n) => ({ calls: [{ name: "read", input: { n } }] }));
+    const world = createWorld({ model, tools: [createTestTool({ name: "read" })] });
+    const { end } = await runPrompt(portsOf(world), { limits: { ...defaultLimits, costPerSession: 1 } });
+    expect(end).toMatchObject({ standing: "exhausted", exitStatus: 5 });
+    expect(end.report?.heading).toContain("cost is unknown");
+    expect(model.requests).toHaveLength(1);
+  });
+
   test("a model error that waiting can't mend fails the turn with its class", async () => {
     const error = { class: "auth", message: "key refused", status: 401, code: null, retryAfterMs: null } as const;
     const world = createWorld({ model: createTestModel(() => ({ fail: { type: "failed", error } })) });

@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/protocol/error";
-import type { Approval } from "@holdfast/protocol";
+import type { Approval, Op } from "@holdfast/protocol";
 import type { SessionRow } from "@holdfast/runtime";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
@@ -58,6 +58,12 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
       );
       return 0;
     }
+    const posted = await answerThatWaits(store, found);
+    if (posted !== null) {
+      throw new HoldfastError("approval_closed", `${found.approval.id} was answered before: ${posted}`, {
+        hint: `the session takes that answer when it goes on: holdfast exec resume ${found.row.session}`,
+      });
+    }
     await store.runtime.post(store.ports, found.row.session, {
       type: "approval.answer",
       approvalId: found.approval.id,
@@ -73,6 +79,15 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   } finally {
     await store.close();
   }
+}
+
+/** An answer that no driver has taken in yet: the first one counts. */
+async function answerThatWaits(store: OpenStore, { row, approval }: Open): Promise<string | null> {
+  for (const { body } of await store.ports.log.inbox(row.session)) {
+    const op = JSON.parse(body) as Op;
+    if (op.type === "approval.answer" && op.approvalId === approval.id) return op.answer;
+  }
+  return null;
 }
 
 async function list(given: Arguments, io: Io, store: OpenStore): Promise<number> {

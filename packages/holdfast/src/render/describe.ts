@@ -63,6 +63,7 @@ export function describeEvidence(evidence: Evidence): string[] {
     ...(evidence.repeats.length > 1
       ? [`run ${evidence.repeats.length} times, ${evidence.repeats.filter((run) => run.passed).length} passed`]
       : []),
+    ...(evidence.notes ?? []),
     ...evidence.weaknesses.map((weakness) => `weak: ${weakness.detail}`),
   ];
 }

@@ -30,6 +30,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
   /** The call whose lines are the last ones shown; another's say which call they belong to. */
   let shownLast = "";
   let endedBefore = "";
+  const proposals = new Map<string, string>();
   const checkNames = new Map(options.checks.map((check) => [check.id, check.name]));
 
   const row = (label: string, text: string, paint: (text: string) => string = (same) => same): string[] => {
@@ -51,7 +52,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
     const { outcome, judgement } = payload;
     const isApart = shownLast !== payload.callId;
     shownLast = payload.callId;
-    const name = tools.get(payload.callId) ?? "a call";
+    const name = proposals.get(payload.callId) ?? tools.get(payload.callId) ?? "a call";
     const end = [...(isApart ? [name] : []), describeEnd(outcome)].filter((part) => part !== "").join(" · ");
     const lines: string[] = [];
     switch (outcome.status) {
@@ -138,6 +139,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         const tool = tools.get(callId) ?? "call";
         shownLast = callId;
         const proposed = sanitizeLine(plan.summary);
+        proposals.set(callId, fit(proposed.startsWith(tool) ? proposed : `${tool} ${proposed}`, 40));
         const named = proposed.startsWith(tool) ? proposed : `${tool}  ${proposed}`;
         const paint = decision === "allow" ? style.good : decision === "review" ? style.care : style.bad;
         return [

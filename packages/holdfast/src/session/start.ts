@@ -68,6 +68,8 @@ export async function startSession(
   const checks = checksFromCommands(wishes.checks);
   const host = await hosts.openHost(setup, { cwd: workspace.cwd, roots, reach: settings });
   try {
+    // A model that can't be had is told before there is a session.
+    await host.ports.model(model);
     const session = await host.runtime.createSession(host.ports, {
       roots,
       cwd: workspace.cwd,
@@ -110,6 +112,7 @@ export async function resumeSession(
   const host = await hosts.openHost(setup, { cwd: real, roots: view.roots, reach: { ...view.settings, ...patch } });
   try {
     await assertFree(host.ports, session);
+    await host.ports.model(model);
     if (Object.keys(patch).length > 0) await host.runtime.changeSettings(host.ports, session, patch);
     const checks = checksFromCommands(wishes.checks);
     if (checks.length > 0) await host.runtime.acceptChecks(host.ports, session, checks);

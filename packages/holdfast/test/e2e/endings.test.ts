@@ -153,3 +153,21 @@ test("a server that yields is reached by a later command and ended with the sess
   expect(JSON.stringify(place.server.requests.at(-1))).toContain("served");
   expect(processesWith("listen(8123")).toEqual([]);
 });
+
+test("an answer that was posted counts, and a second one is told so", async () => {
+  const place = await createPlace((results) => (results.length < 1 ? { calls: [command("git reset --hard")] } : { text: "Did without." }));
+  await place.exec("--approvals", "ask", "go");
+  const id = /apr_[0-9a-z]+/.exec((await place.start(["approvals", "list"]).finished).stdout)?.[0] ?? "";
+  expect((await place.start(["approvals", "answer", id, "deny"]).finished).code).toBe(0);
+  const second = await place.start(["approvals", "answer", id, "allow"]).finished;
+  expect(second.code).not.toBe(0);
+  expect(second.stderr).toContain("approval_closed");
+  expect((await place.exec("resume", "--last")).stdout).toBe("Did without.\n");
+});
+
+test("a scripted model that isn't there is told before there is a session", async () => {
+  const place = await createPlace(() => ({ text: "never" }));
+  const run = await place.start(["exec", "--model", "script:missing.yaml", "go"]).finished;
+  expect(run.code).toBe(2);
+  expect((await place.start(["sessions", "list"]).finished).stdout).not.toContain("ses_");
+});

@@ -60,6 +60,10 @@ export function reachedLimit(head: Head, turn: Turn, limits: Limits): Reached | 
       "--max-tokens",
     );
   }
+  if (limits.costPerSession !== null && head.cost === null && head.usage.outputTokens > 0) {
+    const reason = "the model's cost is unknown, so the limit of cost can't be held; resume without --max-cost";
+    return { limit: "costPerSession", value: 0, max: limits.costPerSession, reason };
+  }
   if (limits.costPerSession !== null && head.cost !== null && head.cost >= limits.costPerSession) {
     return reach("costPerSession", head.cost, limits.costPerSession, "the session's limit of cost in dollars", "--max-cost");
   }
