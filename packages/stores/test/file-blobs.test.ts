@@ -29,6 +29,16 @@ describe("the content store in files", () => {
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id);
   const age = (path: string, ageMs: number) => utimesSync(path, new Date(Date.now() - ageMs), new Date(Date.now() - ageMs));
 
+  it("that was deleted while in use is not begun anew without its salt", async () => {
+    const blobs = openFileBlobs(folder);
+    await blobs.put(bytesOf("one"));
+    rmSync(folder, { recursive: true });
+    await expect(blobs.put(bytesOf("two"))).rejects.toMatchObject({ code: "store_failed" });
+    expect(existsSync(folder)).toBe(false);
+    const id = await openFileBlobs(folder).put(bytesOf("three"));
+    expect(await openFileBlobs(folder).has(id)).toBe(true);
+  });
+
   it("is private to its user", async () => {
     await openFileBlobs(folder).put(bytesOf("a"));
     for (const entry of readdirSync(join(folder, ".."), { recursive: true, withFileTypes: true })) {

@@ -9,6 +9,7 @@ import {
   openSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -338,6 +339,20 @@ describe("when it can't be saved", () => {
     other.exec("COMMIT");
     other.close();
     await log.commit(commitOf("s", 1));
+    await log.close();
+  });
+
+  it("a file that was deleted or replaced under it takes no commit that nobody could ever read", async () => {
+    const log = openSqliteLog(path);
+    await log.commit(commitOf("s", 0));
+    rmSync(join(folder, "home"), { recursive: true });
+    await expect(log.commit(commitOf("s", 1))).rejects.toMatchObject({ code: "store_failed" });
+    await expect(log.post("s", { messageId: "m", body: "{}", at: 0 })).rejects.toMatchObject({ code: "store_failed" });
+    const next = openSqliteLog(path);
+    await next.commit(commitOf("t", 0));
+    await expect(log.commit(commitOf("s", 1))).rejects.toMatchObject({ code: "store_failed" });
+    expect(await next.list({})).toHaveLength(1);
+    await next.close();
     await log.close();
   });
 

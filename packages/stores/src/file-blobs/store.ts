@@ -47,9 +47,10 @@ export function openFileBlobs(folder: string): BlobStore {
         const path = places.of(id);
         if (!(await refresh(path, bytes.length))) {
           const draft = join(places.drafts, randomUUID());
-          makeFolder(dirname(path));
           try {
+            // First: where the whole store was deleted it fails here, and no new one without its salt is begun.
             await writeDurably(draft, bytes);
+            makeFolder(dirname(path));
             await rename(draft, path);
           } catch (error) {
             await rm(draft, { force: true });

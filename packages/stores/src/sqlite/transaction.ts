@@ -1,3 +1,5 @@
+import { HoldfastError } from "@holdfast/protocol";
+import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { storeFailure } from "./failure.ts";
 
@@ -18,8 +20,21 @@ export function transactionsOn(db: DatabaseSync, path: string): Transactions {
   const beginWrite = db.prepare("BEGIN IMMEDIATE");
   const beginRead = db.prepare("BEGIN");
   const commit = db.prepare("COMMIT");
+  const opened = statSync(path);
   const level = Number(db.prepare("PRAGMA synchronous").get()?.["synchronous"]);
 
+  /** SQLite goes on writing to a file that was deleted or replaced, and nobody would ever read it again. */
+  const requireFile = (): void => {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.ino === opened.ino && found.dev === opened.dev) return;
+    throw new HoldfastError(
+      "store_failed",
+      `the session store was ${found === undefined ? "deleted" : "replaced"} while it was in use: ${path}`,
+      {
+        hint: "put the file back, or start the session anew",
+      },
+    );
+  };
   const run = <T>(begin: { run(): unknown }, body: () => T): T => {
     try {
       begin.run();
@@ -32,7 +47,11 @@ export function transactionsOn(db: DatabaseSync, path: string): Transactions {
     }
   };
   return {
-    write: (body) => run(beginWrite, body),
+    write: (body) =>
+      run(beginWrite, () => {
+        requireFile();
+        return body();
+      }),
     writeUnsynced: (body) => {
       db.exec("PRAGMA synchronous = normal");
       try {
