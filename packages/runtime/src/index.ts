@@ -1,5 +1,4 @@
 export * from "./drive/drive.ts";
-export { readEvent } from "./drive/open.ts";
 export * from "./hash.ts";
 export { apply } from "./kernel/apply.ts";
 export { findChainFault, headerHash, payloadDigest } from "./kernel/chain.ts";
@@ -9,4 +8,5 @@ export * from "./ports/index.ts";
 export * from "./redact.ts";
 export * from "./session/create.ts";
 export * from "./session/post.ts";
+export { readEvent } from "./session/stored.ts";
 export * from "./session/view.ts";

@@ -2,6 +2,7 @@ import type { Op, SessionEvent, UserMessage, WorldSection } from "@holdfast/prot
 import { HoldfastError, op as opSchema } from "@holdfast/protocol";
 import { settledWithout } from "../kernel/settle.ts";
 import type { InboxRow } from "../ports/index.ts";
+import { parseStored } from "../session/stored.ts";
 import { approvalDigest, requestApproval } from "./approval.ts";
 import type { Driver } from "./driver.ts";
 import { newId, settingsOf, stage } from "./driver.ts";
@@ -43,7 +44,7 @@ export async function hasControl(driver: Driver): Promise<boolean> {
 }
 
 function parseOp(row: InboxRow): Op {
-  const parsed = opSchema.safeParse(JSON.parse(row.body));
+  const parsed = opSchema.safeParse(parseStored(row.body, `inbox row ${row.number}`));
   if (!parsed.success)
     throw new HoldfastError("session_corrupt", `inbox row ${row.number} is no op this version knows: ${parsed.error.message}`);
   return parsed.data;

@@ -1,10 +1,8 @@
 import type { Approval, CheckDefinition, Item, Outcome, Report, Root, Settings, Usage } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol";
-import { readEvent } from "../drive/open.ts";
-import type { Head, RegisterKind } from "../kernel/state.ts";
-import { createRegisters } from "../kernel/state.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
+import { loadState, readEvent } from "./stored.ts";
 
 export interface TurnView {
   readonly turnId: string;
@@ -33,17 +31,7 @@ export interface SessionView {
 
 /** Reads a session without taking it over. Works while another process drives it. */
 export async function readSession({ log }: { readonly log: Log }, session: string): Promise<SessionView> {
-  const stored = await log.load(session);
-  if (stored === null) {
-    throw new HoldfastError("session_not_found", `there is no session ${session}`, {
-      hint: "holdfast sessions list shows those there are",
-    });
-  }
-  const head = JSON.parse(stored.head) as Head;
-  const registers = createRegisters();
-  registers.put(
-    stored.registers.map(({ kind, key, value }) => ({ kind: kind as RegisterKind, key, value: value === null ? null : JSON.parse(value) })),
-  );
+  const { row, head, registers } = await loadState(log, session);
   const settings = registers.get("settings", "");
   const about = registers.get("session", "");
   if (settings === null || about === null) throw new HoldfastError("session_corrupt", `session ${session} has no settings`);
@@ -52,7 +40,7 @@ export async function readSession({ log }: { readonly log: Log }, session: strin
     return parsed === null ? [] : [{ ...parsed, seq: event.seq, at: event.at }];
   });
   return {
-    row: stored.row,
+    row,
     settings,
     roots: about.roots,
     cwd: about.cwd,

@@ -1,0 +1,53 @@
+import type { Json, SessionEvent, StoredEvent } from "@holdfast/protocol";
+import { eventVersion, HoldfastError } from "@holdfast/protocol";
+import type { Head, MutableRegisters, RegisterKind } from "../kernel/state.ts";
+import { createRegisters } from "../kernel/state.ts";
+import type { Log, SessionRow } from "../ports/index.ts";
+
+/** Head and registers as they were committed last. Throws `session_not_found`, `session_newer`, `session_corrupt`. */
+export async function loadState(
+  log: Log,
+  session: string,
+): Promise<{ readonly row: SessionRow; readonly head: Head; readonly registers: MutableRegisters }> {
+  const stored = await log.load(session);
+  if (stored === null) {
+    throw new HoldfastError("session_not_found", `there is no session ${session}`, {
+      hint: "holdfast sessions list shows those there are",
+    });
+  }
+  const head = parseStored(stored.head, `the head of session ${session}`) as unknown as Head;
+  if (head.version !== 1) throw newer(`session ${session}`);
+  const registers = createRegisters();
+  registers.put(
+    stored.registers.map(({ kind, key, value }) => ({
+      kind: kind as RegisterKind,
+      key,
+      value: value === null ? null : parseStored(value, `the register ${kind} ${key} of session ${session}`),
+    })),
+  );
+  return { row: stored.row, head, registers };
+}
+
+/** A stored event in the current version; null where its payload was erased. Throws `session_newer`, `session_corrupt`. */
+export function readEvent({ session, seq, type, version, payload }: StoredEvent): SessionEvent | null {
+  if (version > eventVersion) throw newer(`event ${seq} of session ${session}`);
+  return payload === null
+    ? null
+    : ({ type, payload: parseStored(payload, `event ${seq} of session ${session}`) } as unknown as SessionEvent);
+}
+
+export function newer(what: string): HoldfastError {
+  return new HoldfastError("session_newer", `${what} was written by a newer version of Holdfast`, { hint: "update Holdfast" });
+}
+
+/** What we wrote ourselves: text that is no JSON was damaged since. */
+export function parseStored(text: string, what: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw new HoldfastError("session_corrupt", `${what} is damaged: ${error instanceof Error ? error.message : String(error)}`, {
+      hint: "restore the session store from a backup; other sessions can be used on",
+      cause: error,
+    });
+  }
+}
