@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { faultsOfLog, judgeEnd, processesOf, readLog } from "./chaos/judge.ts";
+import { describeProcess, faultsOfLog, judgeEnd, processesOf, readLog } from "./chaos/judge.ts";
 import { check, layOut } from "./chaos/work.ts";
 
 const { values } = parseArgs({
@@ -95,14 +95,20 @@ async function survive(): Promise<{ kills: number; faults: string[]; inDoubt: nu
     if (last.code !== 0) faults.push(`it ended with exit status ${last.code}: ${last.output.slice(-600)}`);
     faults.push(...faultsOfLog(await readLog(env.HOLDFAST_HOME), events));
     const end = await judgeEnd(workspace, env.HOLDFAST_HOME);
-    const left = processesOf(folder);
-    if (left.length > 0) faults.push(`processes were left: ${left.join(", ")}`);
+    const left = await stillThere(folder);
+    if (left.length > 0) faults.push(`processes were left: ${left.map(describeProcess).join(", ")}`);
     return { kills, faults: [...faults, ...end.faults], inDoubt: end.inDoubt };
   } finally {
     for (const pid of processesOf(folder)) killOne(pid);
     if (faults.length === 0) rmSync(folder, { recursive: true, force: true });
     else console.log(`kept: ${folder}`);
   }
+}
+
+/** What is left when wrappers that have written their record have had time to leave. */
+async function stillThere(folder: string): Promise<number[]> {
+  for (let look = 0; look < 60 && processesOf(folder).length > 0; look += 1) await sleep(50);
+  return processesOf(folder);
 }
 
 function killOne(pid: number): void {

@@ -86,6 +86,11 @@ function faultsOfCalls(events: readonly RecordedEvent[]): string[] {
   });
 }
 
+export function describeProcess(pid: number): string {
+  const line = (textOf(`/proc/${pid}/cmdline`) ?? "").replaceAll("\0", " ");
+  return `${pid} (${line.slice(0, 200)})`;
+}
+
 /** Living processes that have to do with a folder, by their command line or by what they carry. */
 export function processesOf(folder: string): number[] {
   return readdirSync("/proc").flatMap((name) => {
