@@ -187,13 +187,25 @@ elif [ "$begun" != begun ]; then
 elif [ "$status" -gt 128 ] && [ -n "$said" ]; then end="signalled $((status - 128))"
 else end="exited $status"; fi
 
-# Places whose content would run later, outside the sandbox, and that were absent before: moved out of the workspace.
+# Sets at to what stands at the real path $1, or to what was put in its way: a link, or a file in place of a folder.
+find_intruder() {
+  at= rest=${1#/}
+  while [ -n "$rest" ]; do
+    at=$at/${rest%%/*}
+    case $rest in */*) rest=${rest#*/} ;; *) rest= ;; esac
+    if [ -h "$at" ] || { [ -e "$at" ] && ! [ -d "$at" ]; }; then return 0; fi
+  done
+  [ -e "$at" ]
+}
+
+# Places whose content would run later, outside the sandbox, and that were absent before: moved out of the workspace. We
+# move from within the folder, once sure that it is the one meant: a link must not lead us to a file of somebody else's.
 count=0
 while IFS= read -r path; do
-  [ -e "$path" ] || [ -h "$path" ] || continue
+  find_intruder "$path" || continue
   count=$((count + 1))
-  mv "$path" "$folder/removed.$count" &&
-    echo "holdfast: moved $path out of the workspace: what it holds would run later, outside the sandbox" >>"$folder/output"
+  (cd -P -- "${at%/*}/" && [ "$PWD" = "${at%/*}" ] && mv -- "./${at##*/}" "$folder/removed.$count") &&
+    echo "holdfast: moved $at out of the workspace: what it holds would run later, outside the sandbox" >>"$folder/output"
 done <<PATHS
 $absent
 PATHS

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Server } from "node:net";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Processes } from "@holdfast/runtime/ports/processes";
 import { makePlace, processesAt, runToEnd, specFor } from "./processes-fixture.ts";
@@ -75,7 +76,7 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
   // Found by attack: to user 0 /proc/sys stays writable without any capability, and a core_pattern can name a program.
   it("changes no setting of the kernel", async () => {
     const { text } = await run(
-      "find /proc -mindepth 1 -maxdepth 1 -name '[0-9]*' -prune -o -mindepth 1 ! -type l -print 2>/dev/null | while read -r f; do case $f in /proc/self|/proc/thread-self) ;; *) [ ! -w $f ] || echo $f ;; esac; done; echo 5 >/proc/self/oom_score_adj && echo own",
+      "find /proc -path '/proc/[0-9]*' -prune -o ! -type l -writable -print 2>/dev/null; echo 5 >/proc/self/oom_score_adj && echo own",
     );
     expect(text).toBe("own\n");
   });
@@ -155,6 +156,62 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     expect(readFileSync(tasks, "utf8")).toBe("{}");
     expect(existsSync(join(place.workspace, "githooks/pre-push"))).toBe(false);
     git(place.workspace, "config", "--unset", "core.hooksPath");
+  });
+
+  it("can't move a protected place away with the folders around it", async () => {
+    mkdirSync(join(place.workspace, "tools/hooks"), { recursive: true });
+    git(place.workspace, "config", "core.hooksPath", "tools/hooks");
+    await run("mv tools t; mkdir -p tools/hooks; echo evil > tools/hooks/pre-push; true");
+    expect(existsSync(join(place.workspace, "tools/hooks/pre-push"))).toBe(false);
+    git(place.workspace, "config", "--unset", "core.hooksPath");
+  });
+
+  it("never makes the wrapper move what a link leads to, but the link", async () => {
+    const other = join(place.base, "elsewhere");
+    mkdirSync(other);
+    for (const name of ["config", "hook"]) writeFileSync(join(other, name), "kept");
+    git(place.workspace, "config", "core.hooksPath", "deep/er/hook");
+    mkdirSync(join(place.workspace, ".git/modules/m"), { recursive: true });
+    writeFileSync(join(place.workspace, ".git/modules/m/HEAD"), "ref: refs/heads/main\n");
+    const { text } = await run(`mkdir deep; ln -s ${other} deep/er; rm -r .git/modules; mkdir .git/modules; ln -s ${other} .git/modules/m`);
+    for (const name of ["config", "hook"]) expect(readFileSync(join(other, name), "utf8")).toBe("kept");
+    expect(text).toContain("moved");
+    expect(existsSync(join(place.workspace, "deep/er"))).toBe(false);
+    expect(existsSync(join(place.workspace, ".git/modules/m"))).toBe(false);
+    git(place.workspace, "config", "--unset", "core.hooksPath");
+  });
+
+  it("leaves neither configuration nor hooks where it makes a repository of a plain folder", async () => {
+    const plain = join(place.base, "plain");
+    mkdirSync(plain);
+    const inPlain = { cwd: plain, confinement: { roots: [plain] } };
+    const author = "-c user.name=n -c user.email=e@example.org";
+    await run(`git init -q && git ${author} commit -qm one --allow-empty && git config core.fsmonitor "touch ${plain}/ran"`, inPlain);
+    expect(git(plain, "log", "--format=%s")).toBe("one\n");
+    git(plain, "status");
+    expect(existsSync(join(plain, "ran"))).toBe(false);
+    const made = join(place.base, "made");
+    mkdirSync(made);
+    await run("git init -q --separate-git-dir=elsewhere", { cwd: made, confinement: { roots: [made] } });
+    expect(existsSync(join(made, ".git"))).toBe(false);
+  });
+
+  it("finds none of our programs in the workspace, nor changes those that lie there", async () => {
+    const bin = join(place.workspace, "node_modules/.bin");
+    mkdirSync(bin, { recursive: true });
+    const fakes = ["bash", "bwrap", "nsenter", "cat", "mv", "grep", "mkfifo", "sleep", "socat", "cp"];
+    for (const name of fakes) writeFileSync(join(bin, name), `#!/bin/sh\ntouch ${place.base}/ran\n`, { mode: 0o755 });
+    const scripts = join(place.workspace, "node_modules/program/sh/");
+    cpSync(fileURLToPath(new URL("../sh", import.meta.url)), scripts, { recursive: true });
+    const shadowed = processesAt(place, { environment: { ...process.env, PATH: `${bin}:${process.env["PATH"]}` }, scripts });
+    const command = `echo "$PATH"; touch .git/commondir; echo exit >>${scripts}run.sh; mv node_modules/program node_modules/p; rm -rf node_modules/program/sh`;
+    const confinement = { mode: "workspace-write" as const, network: ["example.org"] };
+    const { text } = await runToEnd(shadowed, specFor(place, command, { session: "shadowed", confinement }));
+    await shadowed.endSession("shadowed", { forget: true });
+    expect(text).toMatch(new RegExp(`^${bin}:`));
+    expect(existsSync(join(place.base, "ran"))).toBe(false);
+    expect(readFileSync(join(scripts, "run.sh"), "utf8")).not.toMatch(/exit\n.*exit\n$/);
+    rmSync(join(place.workspace, "node_modules"), { recursive: true });
   });
 
   it("commits in a linked work tree, whose repository keeps its hooks and configuration (B13)", async () => {

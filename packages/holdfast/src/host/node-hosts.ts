@@ -31,19 +31,31 @@ async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Lo
 export async function openHost(options: HostOptions, workspace: HostWorkspace): Promise<OpenHost> {
   const { home, isEphemeral, config, env } = options;
   const user = env["HOME"] || homedir();
-  const [runtime, { createFiles }, { createProcesses }, { createObserver }, tools, policy, checks, harness, { log, blobs }, signer] =
-    await Promise.all([
-      import("@holdfast/runtime"),
-      import("@holdfast/node/files/index"),
-      import("@holdfast/node/processes/index"),
-      import("@holdfast/node/observer/index"),
-      import("@holdfast/tools"),
-      import("@holdfast/policy"),
-      import("@holdfast/checks"),
-      import("@holdfast/harness"),
-      openStores(options),
-      isEphemeral ? createPassingSigner() : openSigner(join(home, "keys", "signing.pem")),
-    ]);
+  const [
+    runtime,
+    { createFiles },
+    { ripgrepFolder },
+    { createProcesses },
+    { createObserver },
+    tools,
+    policy,
+    checks,
+    harness,
+    { log, blobs },
+    signer,
+  ] = await Promise.all([
+    import("@holdfast/runtime"),
+    import("@holdfast/node/files/index"),
+    import("@holdfast/node/files/ripgrep"),
+    import("@holdfast/node/processes/index"),
+    import("@holdfast/node/observer/index"),
+    import("@holdfast/tools"),
+    import("@holdfast/policy"),
+    import("@holdfast/checks"),
+    import("@holdfast/harness"),
+    openStores(options),
+    isEphemeral ? createPassingSigner() : openSigner(join(home, "keys", "signing.pem")),
+  ]);
   const secrets = createSecrets(config, env);
   const { cwd, roots, reach = { sandbox: "workspace-write", network: "none" } } = workspace;
   const files = createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait });
@@ -55,6 +67,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     userHome: user,
     environment: env,
     label: `holdfast in ${cwd}`,
+    ownFolders: [ripgrepFolder],
   });
   const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);

@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
+import { dirname } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
 import { HoldfastError } from "@holdfast/protocol/error";
+
+export const ripgrepFolder = dirname(rgPath);
 
 /**
  * What every search starts with: nobody's configuration, ignore files outside git too, hidden files but not `.git`.

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { devNull } from "node:os";
-import { delimiter, isAbsolute } from "node:path";
+import { outerPath } from "../sandbox/programs.ts";
 
 export interface GitResult {
   /** Exit status; 127 where there is no git. */
@@ -34,13 +34,15 @@ const harmless = [
   "protocol.allow=never",
 ];
 
-export function createGit(home: string): Git {
+export function createGit(home: string, roots: readonly { readonly path: string }[]): Git {
   const env: Record<string, string> = {};
   for (const [key, value] of Object.entries(process.env)) if (value !== undefined && !key.startsWith("GIT_")) env[key] = value;
   Object.assign(env, {
     HOME: home,
-    // A relative part would take a program from the repository that is looked at.
-    PATH: (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute).join(delimiter),
+    PATH: outerPath(
+      process.env["PATH"],
+      roots.map((root) => root.path),
+    ),
     LC_ALL: "C",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_NO_LAZY_FETCH: "1",

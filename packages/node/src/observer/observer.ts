@@ -33,7 +33,7 @@ const decodedManifests = 4;
 export function createObserver(input: ObserverInput): Observer & CheckFiles {
   const { blobs, cacheDir } = input;
   const { cwd } = input.files;
-  const git = createGit(input.home);
+  const git = createGit(input.home, input.files.roots);
   const kept = createKeptContents(blobs);
   const contents = createContents(git, input.files.roots, kept);
   const places = { git, rulesDir: join(cacheDir, "rules"), home: input.home, indexes: new Map() };

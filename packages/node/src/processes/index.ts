@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol";
 import type { CommandRecord, CommandSpec, OutputSlice, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
@@ -9,6 +9,8 @@ import type { Resolve } from "../sandbox/hosts.ts";
 import { createNetworks } from "../sandbox/network.ts";
 import { probeSandbox } from "../sandbox/problem.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
+import { outerPath } from "../sandbox/programs.ts";
+import { nearestReal } from "../sandbox/real.ts";
 import { pauseRun } from "./control.ts";
 import { fileName, markOf, refOf, runFolder, sessionFolders } from "./folders.ts";
 import { bootId, currentOwner, isAlive } from "./identity.ts";
@@ -34,6 +36,8 @@ export interface ProcessesOptions {
   readonly resolve?: Resolve;
   /** Folder of the wrapper's scripts, where they don't lie beside this package's sources. */
   readonly scripts?: string;
+  /** Of further programs of ours that run outside the sandbox: a command never changes them, even in its workspace. */
+  readonly ownFolders?: readonly string[];
 }
 
 /** Commands on this machine, under the wrapper in `sh/`, in a bubblewrap sandbox on Linux. */
@@ -41,18 +45,22 @@ export function createProcesses(options: ProcessesOptions): Processes {
   mkdirSync(join(options.home, "commands"), { recursive: true, mode: 0o700 });
   const home = realpathSync(options.home);
   const environment = options.environment ?? process.env;
+  const workspaceRoots = (options.workspaceRoots ?? []).map(nearestReal);
+  const scripts = options.scripts ?? defaultScripts;
   const context: LaunchContext = {
     home,
-    userHome: realPathOr(options.userHome ?? environment["HOME"] ?? homedir()),
-    workspaceRoots: (options.workspaceRoots ?? []).map(realPathOr),
+    userHome: nearestReal(options.userHome ?? environment["HOME"] ?? homedir()),
+    workspaceRoots,
     environment,
-    scripts: options.scripts ?? defaultScripts,
+    scripts,
+    ownFolders: [dirname(nearestReal(scripts)), ...(options.ownFolders ?? []).map(nearestReal)],
+    outerPath: outerPath(environment["PATH"], workspaceRoots),
     networks: createNetworks(home, options.resolve),
   };
   const owner = currentOwner(options.label ?? `${basename(process.argv[1] ?? "node")} in ${process.cwd()}`);
   const runs = new Map<string, Run>();
   let probe: ReturnType<typeof probeSandbox> | undefined;
-  const sandbox = (): ReturnType<typeof probeSandbox> => (probe ??= probeSandbox(context.scripts, environment["PATH"]));
+  const sandbox = (): ReturnType<typeof probeSandbox> => (probe ??= probeSandbox(scripts, context.outerPath));
 
   const placeOf = (ref: string, networkFolder: string): RunPlace => ({
     ref,
@@ -184,12 +192,4 @@ function unfinished(home: string, session: string): string[] {
     const { type } = readStart(folder);
     return !existsSync(folder.exit) && (type === "taken" || type === "broken");
   });
-}
-
-function realPathOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

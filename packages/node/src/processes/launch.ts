@@ -23,6 +23,10 @@ export interface LaunchContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Folder of run.sh and its like. */
   readonly scripts: string;
+  /** Folders of the programs of ours that run outside the sandbox. */
+  readonly ownFolders: readonly string[];
+  /** PATH for what runs outside the sandbox. */
+  readonly outerPath: string;
   readonly networks: Networks;
 }
 
@@ -53,7 +57,7 @@ export async function prepareLaunch(
   context: LaunchContext,
   programs: SandboxPrograms | null,
 ): Promise<Launch> {
-  const bash = bashIn(context.environment["PATH"]);
+  const bash = bashIn(context.outerPath);
   checkSpec(spec);
   const folder = runFolder(context.home, ref);
   const session = sessionFolders(context.home, spec.session);
@@ -76,6 +80,7 @@ export async function prepareLaunch(
           userHome: context.userHome,
           parent: context.environment,
           roots: spec.confinement.roots,
+          outerPath: context.outerPath,
         });
   const environment = commandEnvironment(context.environment, bash, programs === null ? tmp : "/tmp", {
     ...cached?.environment,
@@ -85,7 +90,7 @@ export async function prepareLaunch(
 
   const mark = markOf(context.home, ref);
   const command = [bash, "-c", spec.command];
-  const { line, absent } = programs === null ? { line: command, absent: [] } : confined(programs);
+  const { line, absent, outer } = programs === null ? { line: command, absent: [], outer: {} } : confined(programs);
   return {
     folder,
     program: bash,
@@ -102,12 +107,12 @@ export async function prepareLaunch(
       ...line,
     ],
     // The wrapper takes this out again: its helpers keep it, the command never has it.
-    environment: { ...environment, HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "2" },
+    environment: { ...environment, ...outer, HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "2" },
     link,
     networkFolder,
   };
 
-  function confined({ bwrap }: SandboxPrograms): { line: string[]; absent: readonly string[] } {
+  function confined({ bwrap }: SandboxPrograms): { line: string[]; absent: readonly string[]; outer: Record<string, string> } {
     const blank = blankFile(context.home);
     // Writable by us, as it is opened again for each command; in the sandbox it is bound read-only.
     writeFileSync(blank, "", { flag: "a", mode: 0o600 });
@@ -121,6 +126,7 @@ export async function prepareLaunch(
       cacheMounts: cached?.mounts ?? [],
       blank,
       path: environment["PATH"] ?? "",
+      ownFolders: context.ownFolders,
     });
     const line = [
       ...(link?.before ?? []),
@@ -132,6 +138,9 @@ export async function prepareLaunch(
       "--setenv",
       "HOLDFAST_RUN",
       mark,
+      "--setenv",
+      "PATH",
+      environment["PATH"] ?? "",
       "--chdir",
       spec.cwd,
       "--",
@@ -140,7 +149,7 @@ export async function prepareLaunch(
       "-s",
       ...command,
     ];
-    return { line, absent: view.absent };
+    return { line, absent: view.absent, outer: { PATH: context.outerPath } };
   }
 }
 

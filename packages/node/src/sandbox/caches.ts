@@ -14,6 +14,8 @@ export interface CacheInput {
   readonly userHome: string;
   readonly parent: Readonly<Record<string, string | undefined>>;
   readonly roots: readonly string[];
+  /** Where our own programs are looked for. */
+  readonly outerPath: string;
 }
 
 /**
@@ -70,6 +72,7 @@ async function offlineNpm({
   userHome,
   parent,
   roots,
+  outerPath,
 }: CacheInput): Promise<{ environment: Record<string, string>; mounts: Mount[] }> {
   const users = join(parent["npm_config_cache"] ?? join(userHome, ".npm"), "_cacache");
   const own = join(cache, "npm-offline/_cacache");
@@ -80,7 +83,7 @@ async function offlineNpm({
   if (!existsSync(index)) {
     mkdirSync(content, { recursive: true, mode: 0o700 });
     const copy = `${index}.${randomBytes(4).toString("hex")}`;
-    await promisify(execFile)("cp", ["-R", join(users, "index-v5"), copy]).catch(() => undefined);
+    await promisify(execFile)("cp", ["-R", join(users, "index-v5"), copy], { env: { PATH: outerPath } }).catch(() => undefined);
     try {
       renameSync(copy, index);
     } catch {

@@ -7,7 +7,6 @@ import { HoldfastError } from "@holdfast/protocol";
 import { bootId, isAlive, startTimeOf } from "../processes/identity.ts";
 import { signal } from "../processes/tree.ts";
 import type { SandboxPrograms } from "./problem.ts";
-import { findProgram } from "./programs.ts";
 
 /** Where commands find the proxy inside a network namespace: loopback there, reachable from nowhere else. */
 export const proxyPort = 17_653;
@@ -56,7 +55,7 @@ async function hold(folder: string, programs: SandboxPrograms): Promise<number> 
 export async function bridgeProxy(folder: string, programs: SandboxPrograms, socketPath: string): Promise<void> {
   const { command } = await joinNamespace(folder, programs);
   if (readHelper(folder, "bridge") !== null) return;
-  const socat = findProgram("socat");
+  const { socat } = programs;
   if (socat === null) {
     throw new HoldfastError("sandbox_unavailable", "Reaching only some hosts needs socat, which is not installed.", {
       hint: "Install it (apt-get install socat), or run without a network, or with all of it.",

@@ -6,6 +6,8 @@ import { findProgram } from "./programs.ts";
 export interface SandboxPrograms {
   readonly bwrap: string;
   readonly nsenter: string;
+  /** Null where it is not installed. */
+  readonly socat: string | null;
   /** The start of a command line whose program gets none of our descriptors above 3. */
   readonly alone: readonly string[];
 }
@@ -43,7 +45,7 @@ export async function probeSandbox(
     "true",
   ]);
   return said === null
-    ? { programs: { bwrap, nsenter, alone: [bash, "--posix", `${scripts}alone.sh`] } }
+    ? { programs: { bwrap, nsenter, socat: findProgram("socat", path), alone: [bash, "--posix", `${scripts}alone.sh`] } }
     : { problem: `bubblewrap can't make a sandbox here (${said}). ${remedy()}` };
 }
 

@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { nearestReal } from "./real.ts";
 
 /**
  * What of a workspace root stays read-only although the root is writable, because its content runs later and outside:
@@ -30,8 +31,9 @@ export function protectionOf(root: string): Protection {
   const git: string[] = [];
   const dotGit = join(root, ".git");
   const kind = kindOf(dotGit);
-  if (kind === "folder") {
-    pinned.push(dotGit);
+  if (kind === "folder") pinned.push(dotGit);
+  if (kind === "folder" || kind === null) {
+    // A repository that a command makes works without its hooks and its configuration.
     git.push(...placesOf(dotGit, root));
   } else if (kind === "file") {
     git.push(dotGit);
@@ -49,7 +51,7 @@ export function protectionOf(root: string): Protection {
     writable,
     pinned,
     readOnly: [...new Set([...readOnly, ...linkFolders.filter((path) => path !== root)])],
-    absent: git.filter((path) => kindOf(path) === null),
+    absent: git.filter((path) => kindOf(path) === null).map((path) => join(nearestReal(dirname(path)), basename(path))),
   };
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
 import { isFolder, maskedPaths } from "./masks.ts";
 import { contains, mountArguments } from "./mounts.ts";
@@ -18,6 +18,8 @@ export interface ViewInput {
   /** An empty file. */
   readonly blank: string;
   readonly path: string;
+  /** Folders of our own programs: where they lie in the workspace, a command must not change what we run outside. */
+  readonly ownFolders: readonly string[];
 }
 
 /** What a sandboxed command sees of the file system, as bubblewrap's arguments; and what must not appear while it runs. */
@@ -28,7 +30,14 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
   const binds = (confinement.binds ?? []).map((one) => ({ ...one, to: existsSync(one.to) ? realpathSync(one.to) : one.to }));
   const replacedRoots = new Set(binds.map((one) => one.to));
   const own = roots.filter((root) => !replacedRoots.has(root));
-  const protections = isWritable ? own.map(protectionOf) : [];
+  const protections = isWritable ? own.map((root) => ({ root, ...protectionOf(root) })) : [];
+  const kept = protections.flatMap(({ root, readOnly }) => {
+    const paths = [...readOnly, ...input.ownFolders.filter((path) => contains(root, path))];
+    return [
+      ...paths.flatMap((path) => foldersBetween(root, path)).map((path) => bind(path, path, true)),
+      ...paths.map((path) => bind(path, path, false)),
+    ];
+  });
   const keep = [...roots, ...input.workspaceRoots, input.tmp];
   const mounts: Mount[] = [
     bind(input.tmp, "/tmp", true),
@@ -45,10 +54,8 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
     bind(input.cache, input.cache, true),
     ...input.cacheMounts,
     ...own.map((root) => bind(root, root, isWritable)),
-    ...protections.flatMap((protection) => [
-      ...[...protection.writable, ...protection.pinned].map((path) => bind(path, path, true)),
-      ...protection.readOnly.map((path) => bind(path, path, false)),
-    ]),
+    ...protections.flatMap(({ writable, pinned }) => [...writable, ...pinned]).map((path) => bind(path, path, true)),
+    ...kept,
     ...binds.map((one) => bind(one.from, one.to, one.writable)),
     // What an approval names exactly wins over everything else.
     ...(confinement.scope.writable ?? []).filter(existsSync).map((path) => bind(realpathSync(path), realpathSync(path), true)),
@@ -79,6 +86,12 @@ function kernelSettings(): string[] {
       const stat = lstatSync(path, { throwIfNoEntry: false });
       return stat !== undefined && (stat.isDirectory() || (stat.isFile() && (stat.mode & 0o222) !== 0));
     });
+}
+
+/** Mounted on themselves, the folders on the way to a protected place can't be moved away together with it. */
+function foldersBetween(root: string, path: string): string[] {
+  const parts = contains(root, path) ? relative(root, path).split(sep).slice(0, -1) : [];
+  return parts.map((_, index) => join(root, ...parts.slice(0, index + 1)));
 }
 
 /** What the private /tmp would hide although commands need it: a home folder there, and programs on PATH. */
