@@ -19,6 +19,10 @@ test("credentials outside the workspace are refused, also through a link", async
     "/home/ana/.holdfast/keys/tip",
     "/srv/app/../../home/ana/.ssh/id_rsa",
     "/proc/self/environ",
+    "/proc/thread-self/environ",
+    "/proc/4711/task/4711/environ",
+    "/proc/4711/map_files/1-2",
+    "/etc/ssh/ssh_host_ed25519_key",
   ]) {
     expect(await file("read_file", path), path).toMatchObject({ decision: "deny", rule: { id: "builtin:secret-folder" } });
   }
@@ -34,12 +38,17 @@ test("secret files inside the workspace are asked for", async () => {
 test("a search from above a home is asked for", async () => {
   expect(await file("search", "/")).toMatchObject({ decision: "review" });
   expect(await file("search", "/home/ana/.ssh")).toMatchObject({ decision: "deny" });
+  expect(await file("search", "/proc/4711/task")).toMatchObject({ decision: "deny" });
+  expect(await file("search", "/proc")).toMatchObject({ decision: "deny" });
+  expect(await file("search", "/proc/4711")).toMatchObject({ decision: "deny" });
+  expect(await file("read_file", "/proc/self/status")).toMatchObject({ decision: "allow" });
 });
 
-test("edits inside the workspace are allowed, in the temporary folder too", async () => {
+test("edits inside the workspace are allowed, in the machine's temporary folder only without a sandbox", async () => {
   for (const tool of ["edit_file", "write_file", "apply_patch"])
     expect(await file(tool, "/srv/app/src/new.ts")).toMatchObject({ decision: "allow" });
-  expect(await file("write_file", "/tmp/x")).toMatchObject({ decision: "allow" });
+  expect(await file("write_file", "/tmp/other/.git/config")).toMatchObject({ decision: "review", rule: { id: "builtin:outside-write" } });
+  expect(await decide({ tool: "write_file", path: "/tmp/x" }, { mode: "off" })).toMatchObject({ decision: "allow" });
 });
 
 test("an edit outside is asked for with the real path as its scope", async () => {

@@ -44,8 +44,13 @@ async function judgeFile(path: string, use: "read" | "edit", lookup: Lookup): Pr
     return secret.includes("file") || walksHome ? [fact("secret_read", path)] : [];
   }
   if (!isInside) {
-    if (temporary.some((folder) => isBelow(identity.real, folder))) return [];
-    return [fact("outside_write", `${path} lies outside the workspace`, { writable: [identity.real] })];
+    // A sandboxed command has a temporary folder of its own; what we write here is everybody's.
+    const isTemporary = temporary.some((folder) => isBelow(identity.real, folder));
+    if (isTemporary && lookup.request.mode === "off") return [];
+    const why = isTemporary
+      ? `${path} lies in the machine's temporary folder, which only commands have their own of`
+      : `${path} lies outside the workspace`;
+    return [fact("outside_write", why, { writable: [identity.real] })];
   }
   const isProtected = identity.isProtected || isRunLater(identity.relative ?? "");
   return isProtected ? [fact("protected_write", path, { writable: [identity.real] })] : [];

@@ -10,7 +10,11 @@ const secretNames =
 const homeOnly = /^(?:\.npmrc|\.pypirc|\.yarnrc\.yml|\.gitconfig\.secret)$/;
 
 const systemSecrets =
-  /^\/(?:etc\/(?:shadow|gshadow|sudoers)(?:[-.]|\/|$)|etc\/(?:ssl\/private|kubernetes|ppp\/\w+-secrets)|(?:var\/)?run\/secrets|proc\/(?:[^/]+\/)(?:environ|mem|maps|cmdline|fd)|var\/lib\/(?:docker|kubelet))(?:\/|$)?/;
+  /^\/(?:etc\/(?:shadow|gshadow|sudoers)(?:[-.]|\/|$)|etc\/(?:ssl\/private|kubernetes|ppp\/\w+-secrets|ssh\/ssh_host_\w+_key)|(?:var\/)?run\/secrets|var\/lib\/(?:docker|kubelet))(?:\/|$)?/;
+
+/** What a process holds: its environment, arguments, memory and open files, ours among them. The rest only counts things. */
+const ofProcess =
+  /^\/proc(?:$|\/(?:\d+|self|thread-self)(?:$|\/(?!(?:task\/\d+\/)?(?:status|stat|statm|comm|limits|cgroup|mounts|mountinfo|io|sched|net\/\w+)$)))/;
 
 const exampleNames = /\.(?:example|sample|template|dist|pub)$/;
 
@@ -19,7 +23,7 @@ export function secretPlace(path: string, home: string | null): "folder" | "file
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (homeSecrets.test(path.startsWith("/") ? path : `/${path}`))
     return exampleNames.test(name) && !name.endsWith(".pub") ? null : "folder";
-  if (systemSecrets.test(path)) return "file";
+  if (systemSecrets.test(path) || ofProcess.test(path)) return "file";
   if (exampleNames.test(name)) return null;
   if (secretNames.test(name)) return "file";
   const folder = path.slice(0, path.lastIndexOf("/"));
