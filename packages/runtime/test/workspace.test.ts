@@ -23,6 +23,23 @@ test("two sessions of one program take turns with the workspace", async () => {
   expect(most).toBe(1);
 });
 
+test("who waits long for the workspace is told who has it", async () => {
+  const holder: Owner = { pid: 5, startTime: "0", bootId: "boot", label: "session x, call y" };
+  const world = createWorld({
+    model: createTestModel((n) => (n < 1 ? { calls: [{ name: "build", input: {} }] } : {})),
+    tools: [createTestTool({ name: "build", exclusive: true })],
+  });
+  await world.log.lock("workspace:/w", holder, () => true);
+  const said: string[] = [];
+  const onWait = (message: string): void => {
+    said.push(message);
+    void world.log.unlock("workspace:/w", holder);
+  };
+  const { end } = await runPrompt(portsOf(world, 1, new Set([1, 5])), {}, { onWait });
+  expect(end.standing).toBe("unverified");
+  expect(said).toEqual([expect.stringContaining("session x, call y")]);
+});
+
 test("what is handed over stays held by the process that carries the effect on, when the driver dies", async () => {
   const wrapper: Owner = { pid: 77, startTime: "0", bootId: "boot", label: "wrapper" };
   const alive = new Set([1, 2, 77]);

@@ -109,6 +109,7 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     const end = await driveTurn(ready.host, ready.session, {
       waiting: "return",
       onEvent: shown.onEvent,
+      onWait: setup.onWait,
       onStop: (handler) => io.onStop(handler),
       onStopping: (isForced) => {
         io.stderr.write(isForced ? "stopping at once\n" : "interrupting; once more to stop at once\n");

@@ -200,6 +200,7 @@ async function runTurn(
       waiting: screen.isInteractive ? "stay" : "return",
       onEvent,
       onDelta: (delta) => screen.print(answer.take(delta), "answer"),
+      onWait: (message) => screen.print([sanitizeLine(message)]),
       onStop: (handler) => {
         stop = handler;
         const releases = [screen.onInterrupt(() => handler("SIGINT")), io.onStop(handler)];

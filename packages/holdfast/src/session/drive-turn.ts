@@ -33,6 +33,7 @@ export async function driveTurn(host: OpenHost, session: string, options: TurnOp
       signal: forced.signal,
       ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
       ...(options.onDelta === undefined ? {} : { onDelta: options.onDelta }),
+      ...(options.onWait === undefined ? {} : { onWait: options.onWait }),
     });
     if (!forced.signal.aborted) return end;
   } catch (error) {

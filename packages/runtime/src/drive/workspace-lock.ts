@@ -3,6 +3,7 @@ import type { CallContext, Owner } from "../ports/index.ts";
 import type { Driver } from "./driver.ts";
 
 const retryMs = 25;
+const sayAfterMs = 2_000;
 
 export type HandOver = CallContext["handOver"];
 
@@ -25,10 +26,13 @@ export async function withWorkspace<T>(
   const owners = [owner];
   try {
     for (const name of isBegun ? [] : names) {
-      for (;;) {
+      for (let waitedMs = 0; ; waitedMs += retryMs) {
         if (signal.aborted) throw new HoldfastError("tool_refused", "interrupted while it waited for the workspace");
         const lock = await log.lock(name, owner, (other) => processes.isAlive(other));
         if (lock.held) break;
+        if (waitedMs === sayAfterMs) {
+          driver.options.onWait?.(`waiting for the workspace: ${lock.holder.label} has it (process ${lock.holder.pid})`);
+        }
         await clock.sleep(retryMs, signal);
       }
     }

@@ -52,6 +52,8 @@ export interface DriveOptions {
   readonly onEvent?: (event: RecordedEvent) => void;
   /** Streamed pieces; may be dropped. */
   readonly onDelta?: (delta: Delta) => void;
+  /** Told once when an effect has waited for two seconds for another session's. */
+  readonly onWait?: (message: string) => void;
   /** What to do when nothing but an approval is waited for: give the session back, or stay and listen. */
   readonly waiting: "return" | "stay";
   /** Aborting detaches: the driver stops at once and leaves the session as a killed process would. Not an interrupt. */
