@@ -4,6 +4,7 @@ import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
 import { countWeakness, executed } from "./count-weakness.ts";
 import { matcher } from "./glob.ts";
 import { type CheckInputs, findInputs } from "./inputs.ts";
+import { followInstalls } from "./installs.ts";
 import { changedInputs, restoredInputs } from "./original.ts";
 import { type BoundRun, counter, type Round, type Rounds, type VerifierInput } from "./rounds.ts";
 import { changedKeys, type Signatures, takeSignatures } from "./signatures.ts";
@@ -59,17 +60,24 @@ export async function checkFinal(
     weaknesses.push({ kind: "check_changes_subject", detail: `files changed while it ran: ${some(names)}` });
   }
   let originalInputsRun: CheckRun | null = null;
+  let notes: readonly string[] = [];
   if (bound.run.passed && weaknesses.length === 0 && baseline.manifest !== null) {
     const isAccepted = matcher(context.acceptCheckChanges);
     const held: Held = { input, rounds, round, bound, now, manifest: baseline.manifest, first: first?.run ?? null, isAccepted };
     const tests = await weighInputs(held);
     originalInputsRun = tests.originalInputsRun;
-    weaknesses.push(...tests.weaknesses, ...(await weighSurroundings(held, stored, baseline.subject, signatures)));
+    const installed = await followInstalls(input, stored.around, context.installs, {
+      before: baseline.manifest,
+      after: bound.after.manifest,
+    });
+    notes = installed.notes;
+    const expected = { ...stored, around: installed.around };
+    weaknesses.push(...tests.weaknesses, ...(await weighSurroundings(held, expected, baseline.subject, signatures)));
     const end = await observer.snapshot(baseline.manifest);
     const names = await movedFiles(bound.after.manifest, end.manifest, outputs, observer);
     if (names.length > 0) weaknesses.push({ kind: "check_changes_subject", detail: `files changed after it ran: ${some(names)}` });
   }
-  return rounds.evidence(round, "final", bound, { originalInputsRun, repeats, weaknesses });
+  return rounds.evidence(round, "final", bound, { originalInputsRun, repeats, weaknesses, notes });
 }
 
 /** A run that moves the tree is repeated once, and so is one that fails or whose baseline was flaky. */
@@ -121,7 +129,7 @@ async function weighInputs(held: Held): Promise<{ readonly weaknesses: Weakness[
   return { weaknesses, originalInputsRun };
 }
 
-/** What is ignored but decides: dependencies and configuration as at the baseline, build output made from this tree. */
+/** What is ignored but decides: dependencies and configuration as at the baseline or as recorded installs left them, build output made from this tree. */
 async function weighSurroundings(held: Held, stored: StoredInputs, baselineSubject: string, atStart: Signatures): Promise<Weakness[]> {
   const { input, rounds, round, bound, now, isAccepted } = held;
   const atEnd = await takeSignatures(input.observer, input.files, [now.named]);

@@ -83,6 +83,7 @@ function criterionOf({ check, before, after, now }: Row): Criterion {
   if (after !== null) {
     notes.push(describeRun(after.run));
     if (after.originalInputsRun !== null) notes.push(`with the earlier tests: ${after.originalInputsRun.passed ? "passes" : "fails"}`);
+    notes.push(...(after.notes ?? []));
     if (!after.sandboxed) notes.push("run without a sandbox");
     notes.push(`on ${after.subjectAfter.slice(0, 12)}`);
   }

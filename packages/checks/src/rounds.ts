@@ -67,6 +67,7 @@ interface EvidenceRest {
   readonly originalInputsRun: CheckRun | null;
   readonly repeats: readonly CheckRun[];
   readonly weaknesses: readonly Weakness[];
+  readonly notes?: readonly string[];
 }
 
 /** Failing runs remembered, to notice a check that fails and then passes on the same tree in a later round. */
@@ -142,7 +143,7 @@ export function createRounds(input: VerifierInput): Rounds {
       }
     },
 
-    evidence: ({ check, context, inputs }, phase, bound, { originalInputsRun, repeats, weaknesses }) => ({
+    evidence: ({ check, context, inputs }, phase, bound, { originalInputsRun, repeats, weaknesses, notes = [] }) => ({
       checkId: check.id,
       phase,
       subjectBefore: bound.subjectBefore,
@@ -153,6 +154,7 @@ export function createRounds(input: VerifierInput): Rounds {
       originalInputsRun,
       repeats: repeats.length > 1 ? [...repeats] : [],
       weaknesses: [...weaknesses],
+      ...(notes.length === 0 ? {} : { notes: [...notes] }),
       sandboxed: context.isSandboxed && input.confinement("check").mode !== "off",
       gitTree: bound.subjectBefore === bound.subjectAfter ? bound.after.gitTree : null,
       at: input.clock.now(),

@@ -1,6 +1,7 @@
 import type { Verifier } from "@holdfast/runtime";
 import { takeBaseline } from "./baseline.ts";
 import { checkFinal } from "./final.ts";
+import { beforeInstall } from "./installs.ts";
 import { judge, staleChecks } from "./judge.ts";
 import { createRounds, type VerifierInput } from "./rounds.ts";
 
@@ -14,6 +15,7 @@ export function createVerifier(input: VerifierInput): Verifier {
     baseline: (checks, runs, context, signal) => takeBaseline(input, rounds, checks, runs, context, signal),
     check: (check, baseline, context, signal) =>
       rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal)),
+    beforeInstall: (command, cwd, baseline) => beforeInstall(input, command, cwd, baseline),
     stale: staleChecks,
     judge,
   };

@@ -41,6 +41,18 @@ export const checkRun = z.object({
 export type CheckRun = z.infer<typeof checkRun>;
 
 /** Why passing evidence is not enough. */
+/**
+ * What one command that installs dependencies made of them, as seen right before and right after it. `folders`: signatures
+ * of dependency folders by `root:path`, null where there was none. `locks`: the lock files it went by, as it left them;
+ * `content` is a blob.
+ */
+export const install = z.object({
+  command: z.string(),
+  folders: z.array(z.object({ key: z.string(), before: z.string().nullable(), after: z.string().nullable() })),
+  locks: z.array(z.object({ root: z.string(), path: z.string(), digest: z.string(), content: z.string() })),
+});
+export type Install = z.infer<typeof install>;
+
 export const weaknesses = [
   "flaky",
   "test_changed",
@@ -67,6 +79,8 @@ export const evidence = z.object({
   /** Every run of this check in this round, when it was repeated. */
   repeats: z.array(checkRun),
   weaknesses: z.array(weakness),
+  /** What a person should see beside the result, such as the installs that it relies on. */
+  notes: z.array(z.string()).optional(),
   sandboxed: z.boolean(),
   gitTree: z.string().nullable(),
   at: z.number(),

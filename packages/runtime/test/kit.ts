@@ -106,6 +106,7 @@ export interface TestToolOptions {
   readonly replay?: "safe" | "keyed" | "probe" | "never";
   readonly exclusive?: boolean;
   readonly changesWorkspace?: boolean;
+  readonly command?: string;
   readonly run?: (intent: CallIntent, signal: AbortSignal, context: CallContext) => Promise<CallOutcome>;
   readonly probe?: (intent: CallIntent) => Promise<ProbeFinding>;
 }
@@ -128,6 +129,7 @@ export function createTestTool(options: TestToolOptions): Tool & { readonly runs
       workspace: options.exclusive === true ? "exclusive" : "shared",
       replay: options.replay ?? "safe",
       changesWorkspace: options.changesWorkspace ?? false,
+      ...(options.command === undefined ? {} : { command: options.command, cwd: "/w" }),
     }),
     run: async (intent, context, signal) => {
       runs.push(intent);
@@ -244,6 +246,7 @@ function createTestVerifier(world: World): Verifier {
   });
   return {
     stale: () => [],
+    beforeInstall: async (command) => (command === "npm ci" ? async () => ({ command, folders: [], locks: [] }) : null),
     baseline: async (checks) => ({
       subject: "s",
       manifest: "m",

@@ -9,6 +9,7 @@ import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { isFatal, messageOf, newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
+import { recordingInstall } from "./install.ts";
 import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
 
@@ -64,8 +65,16 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
     const isBegun = attach !== undefined;
     if (!isBegun && (register.plan.replay === "never" || register.plan.replay === "keyed")) await claim(driver, callId, intent.attempt);
     const run = (handOver?: HandOver): Promise<CallOutcome> => (attach ?? tool.run)(intent, contextOf(handOver), signal);
-    const outcome = register.plan.workspace === "exclusive" ? await withWorkspace(driver, callId, signal, run, isBegun) : await run();
-    return settle(driver, register, callId, outcome);
+    if (register.plan.workspace !== "exclusive") return settle(driver, register, callId, await run());
+    const plan = isBegun ? null : register.plan;
+    const { outcome, events } = await withWorkspace(
+      driver,
+      callId,
+      signal,
+      (handOver) => recordingInstall(driver, callId, plan, () => run(handOver)),
+      isBegun,
+    );
+    return [...settle(driver, register, callId, outcome), ...events];
   } catch (error) {
     if (isHoldfastError(error, "claim_lost")) throw error;
     return unanswered(driver, register, tool, intent, error, signal);

@@ -110,6 +110,8 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return { head: openCall(head, event.payload.callId, { attempt: event.payload.attempt }), puts: [] };
     case "call.settled":
       return callSettled(head, registers, event.payload);
+    case "install.recorded":
+      return { head, puts: [put("installs", "", [...(registers.get("installs", "") ?? []), event.payload.install])] };
     case "task.ended":
       return { head, puts: [put("task", event.payload.taskId, null)] };
     case "baseline.started":

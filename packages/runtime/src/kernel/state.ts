@@ -3,6 +3,7 @@ import type {
   CallPlan,
   CheckDefinition,
   Evidence,
+  Install,
   Json,
   ReplayClass,
   Root,
@@ -138,6 +139,8 @@ export interface RegisterKinds {
   /** Content digest of a file as the model saw it last, by real path. */
   readonly seen: { readonly digest: string };
   readonly task: Task;
+  /** Commands that installed dependencies in this session, oldest first. */
+  readonly installs: readonly Install[];
   readonly baseline: {
     readonly subject: string;
     readonly manifest: string | null;
