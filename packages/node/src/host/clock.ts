@@ -2,6 +2,7 @@ import type { Clock } from "@holdfast/runtime";
 
 export const clock: Clock = {
   now: () => Date.now(),
+  awake: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) {

@@ -4,14 +4,14 @@ import { advance } from "../kernel/advance.ts";
 import { intendable } from "../kernel/conflicts.ts";
 import type { Effect, Plan } from "../kernel/decide.ts";
 import { decide } from "../kernel/decide.ts";
-import type { DriveEnd, DriveOptions, Ports } from "../ports/index.ts";
+import type { Clock, DriveEnd, DriveOptions, Ports } from "../ports/index.ts";
 import { intend, runCall } from "./call.ts";
 import type { Driver } from "./driver.ts";
 import { flush, isFatal, messageOf, newId, stage, stop } from "./driver.ts";
 import type { Steering } from "./inbox.ts";
 import { hasControl, takeInbox } from "./inbox.ts";
 import { openDriver } from "./open.ts";
-import { recover } from "./recover.ts";
+import { attached, recover } from "./recover.ts";
 import { sample } from "./sample.ts";
 import { withSession } from "./session-lock.ts";
 import { endTurn, judgeRound, runCheck, takeBaseline, takeSnapshot } from "./verify.ts";
@@ -39,6 +39,7 @@ async function run(driver: Driver): Promise<DriveEnd> {
   const wake = (): void => ring?.();
   let hasNews = true;
   let ended: DriveEnd | null = null;
+  let skew = skewOf(ports.clock);
   const detach = new AbortController();
   options.signal?.addEventListener("abort", () => {
     detach.abort();
@@ -68,6 +69,10 @@ async function run(driver: Driver): Promise<DriveEnd> {
     listen();
     for (;;) {
       if (detach.signal.aborted) throw new HoldfastError("stale_driver", "the driver was detached");
+      const skewNow = skewOf(ports.clock);
+      // The machine slept or its clock was set: that time belongs to nobody, as if another driver had gone on.
+      if (driver.head.turn !== null && Math.abs(skewNow - skew) > largestDriftMs) stage(driver, [attached(driver)]);
+      skew = skewNow;
       while (settled.length > 0) take(driver, running, settled.shift() as Settled);
       const end = driver.staged.events.find((event) => event.type === "turn.ended");
       // An ended turn is committed and signed before anything of the next one.
@@ -122,6 +127,13 @@ async function run(driver: Driver): Promise<DriveEnd> {
 function atBoundary(driver: Driver): boolean {
   const { turn } = driver.head;
   return turn === null || (turn.sampling === null && turn.open.length === 0);
+}
+
+/** More than a clock that is kept right is ever corrected by between two looks. */
+const largestDriftMs = 2_000;
+
+function skewOf({ now, awake }: Clock): number {
+  return awake === undefined ? 0 : now() - awake();
 }
 
 /** Takes a settled effect in, if the state still waits for it. */

@@ -19,7 +19,7 @@ export async function recover(driver: Driver): Promise<SessionEvent[]> {
   const { turn, baseline } = driver.head;
   if (turn === null) return [];
   const now = driver.ports.clock.now();
-  const events: SessionEvent[] = [{ type: "driver.attached", payload: { owner: driver.ports.processes.owner.label } }];
+  const events: SessionEvent[] = [attached(driver)];
   const { sampling, checking } = turn;
   if (sampling !== null && sampling.retryAt === null && !turn.isInterrupted) {
     const error = {
@@ -42,6 +42,10 @@ export async function recover(driver: Driver): Promise<SessionEvent[]> {
   }
   for (const call of turn.open) if (call.state === "intended") events.push(...(await recoverCall(driver, call)));
   return events;
+}
+
+export function attached(driver: Driver): SessionEvent {
+  return { type: "driver.attached", payload: { owner: driver.ports.processes.owner.label } };
 }
 
 async function recoverCall(driver: Driver, { id, name, attempt }: OpenCall): Promise<SessionEvent[]> {

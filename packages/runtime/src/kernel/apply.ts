@@ -12,9 +12,23 @@ export interface Applied {
 /** What an event does to the state: pure, total, and the only place where head and registers change. */
 export function apply(head: Head, registers: Registers, event: SessionEvent, at: number): Applied {
   if (head.turn === null) return change(head, registers, event, at);
-  // The time that nobody drove an open turn is nobody's active time.
-  const turn = event.type === "driver.attached" ? { ...head.turn, lastAt: at } : { ...head.turn, ...passTime(head.turn, at) };
+  const turn = event.type === "driver.attached" ? resume(head.turn, at) : { ...head.turn, ...passTime(head.turn, at) };
   return change({ ...head, turn }, registers, event, at);
+}
+
+/**
+ * The time that nobody drove an open turn is nobody's active time. A clock that was set back takes the waiting for a retry
+ * along: it is never longer than it was meant to be.
+ */
+function resume(turn: Turn, at: number): Turn {
+  const back = Math.min(0, at - turn.lastAt);
+  const shifted = (time: number | null): number | null => (time === null ? null : time + back);
+  const sampling = turn.sampling && {
+    ...turn.sampling,
+    retryAt: shifted(turn.sampling.retryAt),
+    firstFailureAt: shifted(turn.sampling.firstFailureAt),
+  };
+  return { ...turn, lastAt: at, sampling };
 }
 
 /** Time between two events of a turn counts as active unless all that was open waited for a person. */
