@@ -32,6 +32,26 @@ function fill(): void {
   place.write(".env", "A=1");
 }
 
+test("what a new ignore line hides is in a copy only where it is meant to be", async () => {
+  place = makePlace({ git: true });
+  place.write("a.js", "a");
+  const observer = place.observer();
+  const scope = (await observer.snapshot(null)).manifest;
+  place.write(".gitignore", "conftest.py\ndeep/\n");
+  place.write("conftest.py", "new");
+  place.write("deep/conftest.py", "new");
+  place.write("deep/other.py", "new");
+  const { manifest } = await observer.snapshot(scope);
+  const gone = ["conftest.py", "deep/conftest.py"].map((path) => ({ root: "main", path, content: null, kind: "file" as const }));
+  const copy = await observer.scratch(manifest, gone, { linksDependencies: true, without: [] });
+  const at = (path: string): string => join(copy.roots["main"] ?? "", path);
+  expect([existsSync(at("conftest.py")), existsSync(at("deep/conftest.py")), existsSync(at("deep/other.py"))]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});
+
 test("a scratch copy has the files in scope with other versions of some, and leaves the workspace alone", async () => {
   place = makePlace({ git: true });
   fill();

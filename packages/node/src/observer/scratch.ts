@@ -87,6 +87,8 @@ async function apply(copy: string, change: ScratchChange): Promise<void> {
 async function bringIgnored(input: ScratchInput, copies: Readonly<Record<string, string>>, top: string): Promise<Bind[]> {
   const binds: Bind[] = [];
   const room = { ...ignoredBound };
+  // What is ignored by now may have been in scope at the baseline, and then a copy says whether it is there.
+  const inScope = new Set([...input.manifest.records, ...input.changes].map(({ root, path }) => `${root}:${path}`));
   for (const { root, path, isDependency } of input.ignored) {
     const from = input.roots.find((candidate) => candidate.id === root)?.path;
     const copy = copies[root];
@@ -99,7 +101,9 @@ async function bringIgnored(input: ScratchInput, copies: Readonly<Record<string,
       if (input.linksDependencies) await symlink(source, target);
       else binds.push(...(await bindDependency(source, target, top, binds.length)));
     } else if (!path.split("/").some((part) => rebuiltFolders.has(part))) {
-      if (await fits(source, room)) await cp(source, target, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
+      const filter = (file: string): boolean => !inScope.has(`${root}:${file.slice(from.length + 1)}`);
+      const how = { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE, filter };
+      if (await fits(source, room)) await cp(source, target, how);
     }
   }
   if (!input.linksDependencies) {
