@@ -26,10 +26,10 @@ function latest(evidence: readonly Evidence[]): Evidence | null {
 }
 
 /** What a round's evidence amounts to. Pure; every word of the report follows from its input. */
-export function judge({ checks, baseline, evidence, changes, changesKnown, message }: Parameters<Verifier["judge"]>[0]): Verdict {
+export function judge({ checks, baseline, evidence, subject, changes, changesKnown, message }: Parameters<Verifier["judge"]>[0]): Verdict {
   const required = checks.filter((check) => check.isRequired);
   const stale = new Set(staleChecks(evidence.filter((one) => checks.some((check) => check.id === one.checkId))));
-  const rows = checks.map((check) => rowOf(check, baseline, evidence, stale));
+  const rows = checks.map((check) => rowOf(check, baseline, evidence, stale, subject));
   const counted = rows.filter((row) => row.check.isRequired);
   const failed = counted.filter((row) => row.now === "fail");
   const weak = counted.filter((row) => row.now === "weak" || row.now === "not run");
@@ -46,7 +46,13 @@ export function judge({ checks, baseline, evidence, changes, changesKnown, messa
   return { verdict, report, forModel: forModel(failed) };
 }
 
-function rowOf(check: CheckDefinition, baseline: Baseline | null, evidence: readonly Evidence[], stale: ReadonlySet<string>): Row {
+function rowOf(
+  check: CheckDefinition,
+  baseline: Baseline | null,
+  evidence: readonly Evidence[],
+  stale: ReadonlySet<string>,
+  subject: string | null,
+): Row {
   const before = baseline?.evidence.find((one) => one.checkId === check.id) ?? null;
   const after = evidence.findLast((one) => one.checkId === check.id) ?? null;
   if (after === null) return { check, before, after, now: "not run", reasons: ["it was not run"] };
@@ -54,6 +60,7 @@ function rowOf(check: CheckDefinition, baseline: Baseline | null, evidence: read
   const passes = after.run.passed || after.repeats.some((run) => run.passed);
   if (!passes) return { check, before, after, now: "fail", reasons: [`failed: ${describeRun(after.run)}`] };
   if (stale.has(check.id)) reasons.push("a later check changed files after it ran");
+  else if (subject !== null && after.subjectAfter !== subject) reasons.push("files changed after it ran, before the turn ended");
   else if (before !== null && !after.run.passed && reasons.length === 0) reasons.push("its runs disagree");
   const isSameTree = before !== null && before.subjectAfter === after.subjectBefore && before.inputs === after.inputs;
   if (isSameTree && !before.run.passed && reasons.length === 0) reasons.push("flaky: it failed before and passes now on the same files");

@@ -39,7 +39,7 @@ export const runnerFiles: readonly string[] = [
   "{setupTests,setup-tests,test-setup,test-utils,testUtils,test_utils,testutils}.*",
   "{.mocharc*,.taprc,.c8rc*,.nycrc*,bunfig.toml,deno.json,deno.jsonc}",
   "{pytest.ini,.pytest.ini,conftest.py,tox.ini,noxfile.py,.coveragerc,sitecustomize.py,usercustomize.py}",
-  "{Makefile,makefile,GNUmakefile,justfile,Justfile,.justfile,Taskfile.yml,Taskfile.yaml,Rakefile,CMakeLists.txt}",
+  "{Makefile,makefile,GNUmakefile,*.mk,justfile,Justfile,.justfile,Taskfile.yml,Taskfile.yaml,Rakefile,CMakeLists.txt}",
   "{.rspec,spec_helper.rb,rails_helper.rb,test_helper.rb,phpunit.xml,phpunit.xml.dist}",
   "{.npmrc,.yarnrc,.yarnrc.yml,.pnpmfile.cjs,pnpm-workspace.yaml,turbo.json,nx.json,lerna.json}",
   "**/.cargo/{config,config.toml}",
@@ -75,8 +75,8 @@ export const sectionFiles: readonly { readonly file: string; readonly sections: 
 /** Keys of package.json that direct a runner, beside the scripts that the check runs. */
 export const packageKeys: readonly string[] = ["jest", "vitest", "mocha", "ava", "tap", "c8", "nyc", "workspaces"];
 
-/** Ignored files that reach into a check's run. */
-export const ignoredConfig: readonly string[] = ["{.env,.env.*,.envrc,.npmrc,.yarnrc,.yarnrc.yml,.tool-versions,.python-version}"];
+/** Files that reach into a check's run also where they are ignored. */
+export const ignoredConfig: readonly string[] = runnerFiles;
 
 /** Files in folders above the workspace that tools look for on their way up. */
 export const configAbove: readonly string[] = [

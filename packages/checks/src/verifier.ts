@@ -1,8 +1,9 @@
 import type { Verifier } from "@holdfast/runtime";
-import { takeBaseline } from "./baseline.ts";
+import { storedInputs, takeBaseline } from "./baseline.ts";
 import { checkFinal } from "./final.ts";
 import { beforeInstall } from "./installs.ts";
 import { judge, staleChecks } from "./judge.ts";
+import { subjectOf } from "./subject.ts";
 import { createRounds, type VerifierInput } from "./rounds.ts";
 
 /**
@@ -17,6 +18,9 @@ export function createVerifier(input: VerifierInput): Verifier {
       rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal)),
     beforeInstall: (command, cwd, baseline) => beforeInstall(input, command, cwd, baseline),
     stale: staleChecks,
+    async subject({ manifest, inputs }) {
+      return subjectOf(await input.observer.snapshot(manifest), storedInputs(inputs).outputs, input.observer);
+    },
     judge,
   };
 }

@@ -50,6 +50,7 @@ const input = {
   checks: [check],
   baseline: baseline(evidence(false)),
   evidence: [evidence(true)],
+  subject: null as string | null,
   changes,
   changesKnown: true,
   message: "All done.",
@@ -118,6 +119,13 @@ test("evidence of another tree is not a pass", () => {
   const { verdict, report } = judge({ ...input, checks: [check, other], evidence: [earlier, evidence(true, { checkId: other.id })] });
   expect(verdict).toBe("weak");
   expect(report.reasons).toEqual(["npm test: a later check changed files after it ran"]);
+});
+
+test("evidence of a tree that changed before the turn ended is not a pass", () => {
+  expect(judge({ ...input, subject: evidence(true).subjectAfter }).verdict).toBe("pass");
+  const { verdict, report } = judge({ ...input, subject: "later" });
+  expect(verdict).toBe("weak");
+  expect(report.reasons).toEqual(["files changed after it ran, before the turn ended"]);
 });
 
 test("failing before and passing now on the same files is flaky, not fixed", () => {

@@ -111,7 +111,18 @@ export function makePlace(options: PlaceOptions = { mode: "off", processes: (_to
       for (const check of checks) evidence.push(await verifier.check(check, baseline, context, new AbortController().signal));
       const after = await observer.snapshot(baseline.manifest);
       const changes = await observer.changes(baseline.manifest ?? "", after.manifest);
-      return { evidence, verdict: verifier.judge({ checks, baseline, evidence, changes, changesKnown: true, message: "done" }) };
+      return {
+        evidence,
+        verdict: verifier.judge({
+          checks,
+          baseline,
+          evidence,
+          subject: await verifier.subject(baseline),
+          changes,
+          changesKnown: true,
+          message: "done",
+        }),
+      };
     },
     async end() {
       await processes.endSession("s1", { forget: true });

@@ -217,6 +217,7 @@ function fakeVerifier(passes: () => boolean): Verifier {
       inputs: {},
     }),
     check: async (check) => evidenceOf(check.id, "final", passes()),
+    subject: async () => subject,
     judge: ({ checks, evidence, changes, changesKnown, message }) => {
       const passed = evidence.filter((one) => one.phase === "final").every((one) => one.run.passed);
       return {

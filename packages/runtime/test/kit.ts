@@ -254,6 +254,7 @@ function createTestVerifier(world: World): Verifier {
       inputs: null,
     }),
     check: async (check) => evidence(check, "final", world.check?.((round += 1)) ?? true),
+    subject: async () => "s",
     judge: ({ checks, evidence: found, message }) => {
       const passes = found.every((one) => one.run.passed);
       const heading = checks.length === 0 ? "nothing to verify" : passes ? "demonstrated" : "refuted";

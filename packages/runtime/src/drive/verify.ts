@@ -69,10 +69,12 @@ export async function judgeRound(driver: Driver, round: number): Promise<Session
   const evidence = driver.registers.entries("evidence").map(([, one]) => one);
   const stale = driver.head.turn?.checking?.isReopened === true ? [] : driver.ports.verifier.stale(evidence);
   if (stale.length > 0) return [{ type: "checks.reopened", payload: { checkIds: [...stale] } }];
+  const baseline = driver.registers.get("baseline", "");
   const { verdict, report, forModel } = driver.ports.verifier.judge({
     checks: checksOf(driver),
-    baseline: driver.registers.get("baseline", ""),
+    baseline,
     evidence,
+    subject: baseline === null ? null : await driver.ports.verifier.subject(baseline).catch(() => null),
     ...(await changesOfTurn(driver)),
     message: finalMessage(driver),
   });
@@ -130,6 +132,7 @@ export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
     checks: [],
     baseline: null,
     evidence: [],
+    subject: null,
     ...(await changesOfTurn(driver)),
     message: finalMessage(driver),
   });

@@ -48,11 +48,15 @@ export interface Verifier {
    * after them changed files. They are to be run once more; what is stale then is weak.
    */
   stale(evidence: readonly Evidence[]): readonly string[];
+  /** Digest of the workspace as it is, over what the baseline's checks are bound to. */
+  subject(baseline: Baseline): Promise<string>;
   /** Pure: what the evidence of a round amounts to. */
   judge(input: {
     readonly checks: readonly CheckDefinition[];
     readonly baseline: Baseline | null;
     readonly evidence: readonly Evidence[];
+    /** Digest of the workspace now that the round is over; null where that isn't known. */
+    readonly subject: string | null;
     /** Manifest at the start of the turn, null where nothing was ever at risk of changing. */
     readonly changes: Report["changes"];
     readonly changesKnown: boolean;
