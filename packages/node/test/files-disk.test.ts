@@ -69,6 +69,52 @@ describe("links", () => {
     expect((await at.files.identify("sub/.git/config")).isProtected).toBe(true);
   });
 
+  // A command that runs at the same time can do this at any moment of an edit.
+  test.each(["openSync", "linkSync", "renameSync", "mkdirSync"] as const)(
+    "an edit never leaves by a link that takes its folder's place, here before %s",
+    async (when) => {
+      mkdirSync(join(at.base, "outside"));
+      writeFileSync(join(at.base, "outside/old"), "1");
+      await at.write("folder/old", "1");
+      let isSwapped = false;
+      const swap = (...args: never[]): unknown => {
+        if (!isSwapped) {
+          fs.renameSync(join(at.root, "folder"), join(at.root, "moved"));
+          symlinkSync(join(at.base, "outside"), join(at.root, "folder"));
+        }
+        isSwapped = true;
+        return (fs[when] as (...all: never[]) => unknown)(...args);
+      };
+      const operations = { ...fs, [when]: swap };
+      const files = createFiles({ cwd: at.root, roots: at.files.roots, lockDir: join(at.base, "locks"), operations });
+      const edits = [
+        editOf(join(at.root, "folder/old"), "1", "2"),
+        editOf(join(at.root, "folder/new"), null, "2"),
+        editOf(join(at.root, "folder/sub/new"), null, "2"),
+      ];
+      expect(await files.apply(edits, claim())).toMatchObject({ type: "failed", code: "ELOOP" });
+      files.close();
+      expect(isSwapped).toBe(true);
+      expect(fs.readdirSync(join(at.base, "outside"))).toEqual(["old"]);
+      expect(fs.readFileSync(join(at.base, "outside/old"), "utf8")).toBe("1");
+      expect(fs.readdirSync(join(at.root, "moved"))).toEqual(["old"]);
+      expect(await at.content("moved/old")).toBe("1");
+    },
+  );
+
+  test("reading and searching follow no link that took the place of what was decided", async () => {
+    mkdirSync(join(at.base, "outside"));
+    writeFileSync(join(at.base, "outside/a"), "secret");
+    symlinkSync(join(at.base, "outside"), join(at.root, "folder"));
+    symlinkSync(join(at.base, "outside/a"), join(at.root, "file"));
+    await expect(at.files.read(join(at.root, "folder/a"), 100)).rejects.toMatchObject({ code: "file_unreadable" });
+    for (const path of ["folder", "folder/a", "file"]) {
+      const query = { pattern: "secret", isRegex: false, ignoreCase: false, glob: [], path: join(at.root, path), limit: 10, context: 0 };
+      await expect(at.files.search(query, signal)).rejects.toMatchObject({ code: "file_unreadable" });
+      await expect(at.files.glob("*", query.path, 10)).rejects.toMatchObject({ code: "file_unreadable" });
+    }
+  });
+
   test("an edit through a real path that has become a link since is refused", async () => {
     await at.write("a", "1");
     await at.write("folder/b", "1");
@@ -188,6 +234,19 @@ function refused(): never {
 }
 
 describe("ripgrep", () => {
+  test("what is hidden is found by no search, wherever it starts", async () => {
+    await at.write("keys/id", "secret");
+    await at.write("open", "secret");
+    const hidden = [join(at.root, "keys")];
+    const files = createFiles({ cwd: at.root, roots: at.files.roots, lockDir: join(at.base, "locks"), hidden: () => hidden });
+    const query = { pattern: "secret", isRegex: false, ignoreCase: false, glob: [], limit: 10, context: 0 };
+    const from = async (path: string) => (await files.search({ ...query, path }, signal)).hits.map((hit) => hit.path);
+    expect(await from(at.root)).toEqual([join(at.root, "open")]);
+    expect(await from(join(at.root, "keys"))).toEqual([]);
+    expect((await files.glob("**", at.root, 10)).paths).toEqual([join(at.root, "open")]);
+    files.close();
+  });
+
   test("nobody's configuration or ignore file above the root has a say", async () => {
     writeFileSync(join(at.base, ".gitignore"), "*\n");
     writeFileSync(join(at.base, "rc"), "--ignore-case\n");

@@ -35,6 +35,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     runtime,
     { createFiles },
     { ripgrepFolder },
+    { secretPaths },
     { createProcesses },
     { createObserver },
     tools,
@@ -47,6 +48,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     import("@holdfast/runtime"),
     import("@holdfast/node/files/index"),
     import("@holdfast/node/files/ripgrep"),
+    import("@holdfast/node/sandbox/masks"),
     import("@holdfast/node/processes/index"),
     import("@holdfast/node/observer/index"),
     import("@holdfast/tools"),
@@ -58,7 +60,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
   ]);
   const secrets = createSecrets(config, env);
   const { cwd, roots, reach = { sandbox: "workspace-write", network: "none" } } = workspace;
-  const files = createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait });
+  const files = createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait, hidden: () => secretPaths(user, home) });
   const rootPaths = roots.map((root) => root.path);
   const processes = createProcesses({
     // Also of an ephemeral session, whose records go when it is forgotten: this is the folder that commands never see.

@@ -3,12 +3,20 @@ import { dirname, join } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { ApplyResult, FileEdit } from "@holdfast/runtime/ports/files";
 import type { FileOperations } from "./file-operations.ts";
-import { isUntouched, look, statOf, UnusableTarget } from "./look.ts";
+import { holdFolders, type HeldFolders } from "./held.ts";
+import { isUntouched, look, statOf } from "./look.ts";
+import { UnusableTarget } from "./unusable.ts";
 
-/** A file that must still be changed, where its new content waits, and where its old content stays until all is done. */
-interface Step {
+/** A file that must still be changed. */
+interface Change {
   readonly edit: FileEdit;
   readonly stat: BigIntStats | null;
+  readonly index: number;
+}
+
+/** The same by way of its held folder: where it is, where its new content waits, where its old one stays until all is done. */
+interface Step extends Change {
+  readonly path: string;
   readonly fresh: string;
   readonly old: string;
 }
@@ -24,15 +32,24 @@ class ChangedMeanwhile extends Error {}
  * Throws `internal` where the file system refused and putting back failed as well: the files are then mixed.
  */
 export function applyEdits(edits: readonly FileEdit[], id: string, isResumed: boolean, ops: FileOperations): ApplyResult {
+  const folders = holdFolders();
+  try {
+    return applyIn(folders, edits, id, isResumed, ops);
+  } finally {
+    folders.close();
+  }
+}
+
+function applyIn(folders: HeldFolders, edits: readonly FileEdit[], id: string, isResumed: boolean, ops: FileOperations): ApplyResult {
   removeLeftovers(edits, id, ops);
-  const steps: Step[] = [];
+  const changes: Change[] = [];
   for (const [index, edit] of edits.entries()) {
     try {
-      const { digest, stat } = look(edit.path);
+      const { digest, stat } = look(edit.path, folders);
       if (isResumed && digest === edit.afterDigest) continue;
       if (digest !== edit.before) return { type: "changed", path: edit.path, found: digest };
-      if (stat !== null) accessSync(edit.path, constants.W_OK);
-      steps.push({ edit, stat, fresh: besides(edit.path, id, index, "new"), old: besides(edit.path, id, index, "old") });
+      if (stat !== null) accessSync(folders.reach(edit.path) ?? edit.path, constants.W_OK);
+      changes.push({ edit, stat, index });
     } catch (error) {
       return failure(edit.path, error);
     }
@@ -41,21 +58,28 @@ export function applyEdits(edits: readonly FileEdit[], id: string, isResumed: bo
   const undo: (() => void)[] = [];
   let at = "";
   try {
-    for (const step of steps) {
-      at = step.edit.path;
-      if (step.edit.after !== null) stage(step, step.edit.after, undo, ops);
-    }
+    const steps = changes.map((each): Step => {
+      at = each.edit.path;
+      const path = folders.make(at, (folder) => {
+        ops.mkdirSync(folder);
+        undo.push(() => ops.rmdirSync(folder));
+      });
+      const step = { ...each, path, fresh: besides(path, id, each.index, "new"), old: besides(path, id, each.index, "old") };
+      if (each.edit.after !== null) stage(step, each.edit.after, undo, ops);
+      return step;
+    });
     for (const step of steps) {
       at = step.edit.path;
       change(step, undo, ops);
     }
+    folders.verify();
   } catch (error) {
     // Where this throws, the old contents stay beside their files for whoever has to repair them.
     putBack(undo, at, error);
     removeLeftovers(edits, id, ops);
-    return error instanceof ChangedMeanwhile ? { type: "changed", path: at, found: digestNow(at) } : failure(at, error);
+    return error instanceof ChangedMeanwhile ? { type: "changed", path: at, found: digestNow(at, folders) } : failure(at, error);
   }
-  for (const folder of new Set(steps.map((step) => dirname(step.edit.path)))) syncFolder(folder, ops);
+  for (const folder of new Set(changes.map(({ edit }) => dirname(edit.path)))) syncFolder(folder, ops);
   removeLeftovers(edits, id, ops);
   return { type: "applied" };
 }
@@ -78,7 +102,6 @@ export function removeLeftovers(edits: readonly FileEdit[], id: string, ops: Fil
 }
 
 function stage(step: Step, content: Uint8Array, undo: (() => void)[], ops: FileOperations): void {
-  makeFolders(dirname(step.edit.path), undo, ops);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
   const wanted = step.stat === null ? step.edit.mode : Number(step.stat.mode) & 0o7777;
   // Created for its owner alone where the final bits are known: a group or owner may still have to be set.
@@ -116,17 +139,9 @@ function attempt(work: () => void): boolean {
   }
 }
 
-function makeFolders(folder: string, undo: (() => void)[], ops: FileOperations): void {
-  const missing: string[] = [];
-  for (let at = folder; statOf(at) === null; at = dirname(at)) missing.unshift(at);
-  for (const each of missing) {
-    ops.mkdirSync(each);
-    undo.push(() => ops.rmdirSync(each));
-  }
-}
-
 function change(step: Step, undo: (() => void)[], ops: FileOperations): void {
-  const { path, after } = step.edit;
+  const { path } = step;
+  const { after } = step.edit;
   if (step.stat === null) {
     create(step, ops);
     undo.push(() => ops.unlinkSync(path));
@@ -145,7 +160,7 @@ function change(step: Step, undo: (() => void)[], ops: FileOperations): void {
 
 /** A link can't replace what somebody else just put there; a rename would. */
 function create(step: Step, ops: FileOperations): void {
-  const { path } = step.edit;
+  const { path } = step;
   try {
     ops.linkSync(step.fresh, path);
   } catch (error) {
@@ -191,9 +206,9 @@ function words(code: string): string {
   }
 }
 
-function digestNow(path: string): string | null {
+function digestNow(path: string, folders: HeldFolders): string | null {
   try {
-    return look(path).digest;
+    return look(path, folders).digest;
   } catch {
     return null;
   }

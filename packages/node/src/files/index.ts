@@ -22,6 +22,8 @@ export interface FilesOptions {
   /** After this the wait ends with `workspace_busy`. Default: a minute. */
   readonly maxWaitMs?: number;
   readonly operations?: FileOperations;
+  /** Real paths of what no search shows, wherever it starts: credentials, Holdfast's own home. Asked at each search. */
+  readonly hidden?: () => readonly string[];
 }
 
 const sayAfterMs = 2_000;
@@ -35,6 +37,7 @@ export function createFiles(options: FilesOptions): Files & { close(): void } {
   const roots = options.roots.map((root) => ({ id: root.id, path: realFolder(root.path) }));
   const cwd = realFolder(options.cwd);
   const base = { cwd, roots };
+  const places = { roots, hidden: options.hidden ?? (() => []) };
   const ops = options.operations ?? fileOperations;
   const locks = new Map<string, LockDatabase>();
 
@@ -83,8 +86,8 @@ export function createFiles(options: FilesOptions): Files & { close(): void } {
     roots,
     identify: (path) => identify(path, base),
     read: readFile,
-    glob: (pattern, path, limit) => glob(pattern, path, limit, roots),
-    search: (query, signal) => search(query, signal, roots),
+    glob: (pattern, path, limit) => glob(pattern, path, limit, places),
+    search: (query, signal) => search(query, signal, places),
     apply: (edits, claim) =>
       locked(edits, (claims) => {
         if (!claims.take(claim)) return { type: "revoked" };

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, type BigIntStats } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type BigIntStats } from "node:fs";
 import type { FileEdit } from "@holdfast/runtime/ports/files";
+import { holdFolders, type HeldFolders } from "./held.ts";
+import { UnusableTarget } from "./unusable.ts";
 
 /** A file as an edit finds it; both null where there is none. */
 export interface Found {
@@ -9,36 +10,28 @@ export interface Found {
   readonly stat: BigIntStats | null;
 }
 
-/** Why an edit can't have its target: not a regular file, or no longer where its real path says. */
-export class UnusableTarget extends Error {
-  readonly code: string;
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** Throws `UnusableTarget`, or the file system's own error. */
-export function look(path: string): Found {
-  const parent = nearestFolder(dirname(path));
-  if (realpathSync(parent) !== parent) throw new UnusableTarget("ELOOP", "a folder above it has become a link");
-  const stat = statOf(path);
-  if (stat === null) return { digest: null, stat: null };
+export function look(path: string, folders: HeldFolders): Found {
+  const reached = folders.reach(path);
+  const stat = reached === null ? null : statOf(reached);
+  if (reached === null || stat === null) return { digest: null, stat: null };
   if (stat.isSymbolicLink()) throw new UnusableTarget("ELOOP", "it has become a link");
   if (stat.isDirectory()) throw new UnusableTarget("EISDIR", "it is a folder");
   if (!stat.isFile()) throw new UnusableTarget("EINVAL", "it is not a regular file");
-  return digestOf(path);
+  return digestOf(reached);
 }
 
 /** Where the files of an edit stand; see `Files.probe`. */
 export function standing(edits: readonly FileEdit[]): "before" | "after" | "mixed" | "unknown" {
+  const folders = holdFolders();
   const digests = edits.map((edit) => {
     try {
-      return look(edit.path).digest;
+      return look(edit.path, folders).digest;
     } catch {
       return undefined;
     }
   });
+  folders.close();
   const isBefore = edits.map((edit, at) => digests[at] === edit.before);
   const isAfter = edits.map((edit, at) => digests[at] === edit.afterDigest);
   if (isBefore.every(Boolean)) return "before";
@@ -60,10 +53,6 @@ export function statOf(path: string): BigIntStats | null {
     if (code === "ENOENT") return null;
     throw error;
   }
-}
-
-function nearestFolder(folder: string): string {
-  for (let at = folder; ; at = dirname(at)) if (at === dirname(at) || statOf(at) !== null) return at;
 }
 
 function digestOf(path: string): Found {

@@ -3,6 +3,7 @@ import { constants, type Stats } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { FileContent } from "@holdfast/runtime/ports/files";
+import { pathOf } from "./held.ts";
 
 /** Throws as the port says. A pipe or a device never makes it wait: only regular files are read. */
 export async function readFile(realPath: string, maxBytes: number): Promise<FileContent> {
@@ -15,6 +16,8 @@ export async function readFile(realPath: string, maxBytes: number): Promise<File
       const what = stat.isDirectory() ? "a folder" : "not a regular file";
       throw new HoldfastError("file_unreadable", `${realPath} is ${what}.`);
     }
+    const at = pathOf(handle.fd);
+    if (at !== null && at !== realPath) throw new HoldfastError("file_unreadable", `${realPath} leads elsewhere by now.`);
     const bytes = await readAll(handle, stat, realPath, maxBytes);
     return { bytes, digest: createHash("sha256").update(bytes).digest("hex"), mode: stat.mode & 0o7777 };
   } catch (error) {

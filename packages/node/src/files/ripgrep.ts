@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { dirname } from "node:path";
+import type { Readable } from "node:stream";
 import { rgPath } from "@vscode/ripgrep";
 import { HoldfastError } from "@holdfast/protocol/error";
+import type { SearchStart } from "./search-start.ts";
 
 export const ripgrepFolder = dirname(rgPath);
 
@@ -25,12 +27,17 @@ const maxRecord = 1_000_000;
  */
 export async function ripgrep(
   args: readonly string[],
-  folder: string,
+  from: Pick<SearchStart, "folder" | "input">,
   separator: "\0" | "\n",
   take: (record: string) => boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const child = spawn(rgPath, [...always, ...args], { cwd: folder, env: {}, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
+  const child = spawn(rgPath, [...always, ...args], {
+    cwd: from.folder,
+    env: {},
+    stdio: [from.input ?? "ignore", "pipe", "pipe"],
+    windowsHide: true,
+  });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on("error", (error) => reject(new HoldfastError("internal", "The search program could not be started.", { cause: error })));
     child.on("close", (code) => resolve(code));
@@ -38,7 +45,7 @@ export async function ripgrep(
   // The streams may end before the process: whoever waits below must find the failure, and nobody else.
   ended.catch(() => undefined);
   let problem = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (problem = (problem + text).slice(0, 2000)));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (problem = (problem + text).slice(0, 2000)));
 
   let isWhole = true;
   const stop = () => {
@@ -49,7 +56,7 @@ export async function ripgrep(
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   try {
-    for await (const record of records(child.stdout, separator)) {
+    for await (const record of records(child.stdout as Readable, separator)) {
       if (take(record)) continue;
       stop();
       break;

@@ -2,44 +2,63 @@ import { relative, sep } from "node:path";
 import { lstat, realpath } from "node:fs/promises";
 import { compileGlob, globBase } from "@holdfast/runtime/paths/glob";
 import type { SearchHit, SearchQuery } from "@holdfast/runtime/ports/files";
+import { contains } from "../sandbox/mounts.ts";
 import { ripgrep } from "./ripgrep.ts";
+import { openStart, type SearchStart } from "./search-start.ts";
 
 /** Bytes of a line that ripgrep prints; the rest is replaced by its own mark. */
 const maxLine = 1000;
 
-type Roots = readonly { readonly path: string }[];
+/** What the searches of a workspace have in common. */
+export interface SearchPlaces {
+  readonly roots: readonly { readonly path: string }[];
+  /** Real paths whose content is never shown, at the time of asking. */
+  hidden(): readonly string[];
+}
 
-/** `path` is absolute and real. Results are absolute, the newest change first. */
-export async function glob(pattern: string, path: string, limit: number, roots: Roots): Promise<{ paths: string[]; truncated: boolean }> {
-  const wanted = filter([pattern], path);
+/** `path` is absolute and real. Results are absolute, the newest change first. Throws `file_missing` and `file_unreadable`. */
+export async function glob(
+  pattern: string,
+  path: string,
+  limit: number,
+  places: SearchPlaces,
+): Promise<{ paths: string[]; truncated: boolean }> {
+  const wanted = filter([pattern], path, places.hidden());
   const paths: string[] = [];
-  const from = await start([pattern], path);
-  const args = ["--files", "--sortr", "modified", ...ignoreRules(from, roots), "--", from];
+  const at = await start([pattern], path);
+  const from = openStart(at);
+  const args = ["--files", "--sortr", "modified", ...ignoreRules(at, places), "--", from.argument];
   let truncated = false;
-  const take = (found: string): boolean => {
+  const take = (record: string): boolean => {
+    const found = from.pathOf(record);
     if (!wanted(found)) return true;
     truncated = paths.length === limit;
     if (!truncated) paths.push(found);
     return !truncated;
   };
-  const isWhole = await ripgrep(args, await folderOf(path), "\0", take, new AbortController().signal);
+  const isWhole = await ripgrep(args, from, "\0", take, new AbortController().signal).finally(from.close);
   return { paths, truncated: truncated || !isWhole };
 }
 
-/** Hits in order of path and line; `limit` counts matches, not the context around them. */
-export async function search(query: SearchQuery, signal: AbortSignal, roots: Roots): Promise<{ hits: SearchHit[]; truncated: boolean }> {
-  const wanted = filter(query.glob, query.path);
+/** Hits in order of path and line; `limit` counts matches, not the context around them. Throws as `glob`. */
+export async function search(
+  query: SearchQuery,
+  signal: AbortSignal,
+  places: SearchPlaces,
+): Promise<{ hits: SearchHit[]; truncated: boolean }> {
+  const wanted = filter(query.glob, query.path, places.hidden());
   const hits: SearchHit[] = [];
   let matches = 0;
   let truncated = false;
+  const at = await start(query.glob, query.path);
+  const from = openStart(at);
   const take = (record: string): boolean => {
-    const parsed = parse(record);
+    const parsed = parse(record, from);
     if (parsed === null || !wanted(parsed.path)) return true;
     if (!parsed.isContext && matches++ === query.limit) truncated = true;
     if (!truncated) hits.push(parsed);
     return !truncated;
   };
-  const from = await start(query.glob, query.path);
   const args = [
     ...["--line-number", "--with-filename", "--no-heading", "--sort", "path", "--engine", "auto", "--no-context-separator"],
     ...["--max-columns", String(maxLine), "--max-columns-preview"],
@@ -48,26 +67,27 @@ export async function search(query: SearchQuery, signal: AbortSignal, roots: Roo
     ...(/\n|\\n/.test(query.pattern) ? ["--multiline"] : []),
     ...(query.context > 0 ? ["--context", String(query.context)] : []),
     ...byName(query.glob),
-    ...ignoreRules(from, roots),
-    ...["--regexp", query.pattern, "--", from],
+    ...ignoreRules(at, places),
+    ...["--regexp", query.pattern, "--", from.argument],
   ];
-  const isWhole = await ripgrep(args, await folderOf(query.path), "\n", take, signal);
+  const isWhole = await ripgrep(args, from, "\n", take, signal).finally(from.close);
   return { hits, truncated: truncated || !isWhole };
 }
 
 /** `path NUL line : text`, or `-` instead of the colon for context. Anything else is a remark of ripgrep's. */
-function parse(record: string): SearchHit | null {
+function parse(record: string, from: SearchStart): SearchHit | null {
   const found = /^([^\0]*)\0(\d+)([:-])(.*)$/s.exec(record);
   if (found === null) return null;
   const [, path, line, mark, text] = found;
-  return { path: path!, line: Number(line), text: text!.replace(/\r$/, ""), isContext: mark === "-" };
+  return { path: from.pathOf(path!), line: Number(line), text: text!.replace(/\r$/, ""), isContext: mark === "-" };
 }
 
 /** Globs with a leading `!` leave out; of the others one must match. They are read below `path`. */
-function filter(globs: readonly string[], path: string): (found: string) => boolean {
+function filter(globs: readonly string[], path: string, hidden: readonly string[]): (found: string) => boolean {
   const out = globs.filter((each) => each.startsWith("!")).map((each) => compileGlob(each.slice(1)));
   const into = globs.filter((each) => !each.startsWith("!")).map(compileGlob);
   return (found) => {
+    if (hidden.some((each) => contains(each, found))) return false;
     const below = relative(path, found).replaceAll(sep, "/") || found.slice(found.lastIndexOf(sep) + 1);
     return (into.length === 0 || into.some((matches) => matches(below))) && !out.some((matches) => matches(below));
   };
@@ -84,7 +104,7 @@ function byName(globs: readonly string[]): string[] {
  * Ignore files above a root are not the workspace's: a home folder that ignores everything must not hide it. Below the
  * root ripgrep reads them from the top, so a search that starts there keeps to them.
  */
-function ignoreRules(path: string, roots: Roots): string[] {
+function ignoreRules(path: string, { roots }: SearchPlaces): string[] {
   return roots.some((root) => root.path === path) ? ["--no-ignore-parent"] : [];
 }
 
@@ -94,9 +114,4 @@ async function start(globs: readonly string[], path: string): Promise<string> {
   if (only === undefined || others.length > 0 || globBase(only) === "") return path;
   const folder = path + sep + globBase(only).replaceAll("/", sep);
   return (await realpath(folder).catch(() => null)) === folder && (await lstat(folder)).isDirectory() ? folder : path;
-}
-
-/** The process starts in the folder that is searched, so that relative ignore rules hold. */
-async function folderOf(path: string): Promise<string> {
-  return (await lstat(path).catch(() => null))?.isDirectory() ? path : sep;
 }

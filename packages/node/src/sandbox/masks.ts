@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
 /** Below the user's home: places that hold what lets someone act in the user's name. */
@@ -58,6 +58,7 @@ const browsers = [
 
 /** Keys, approvals and settings of other programs that run agents. */
 const agents = [
+  ".holdfast",
   ".codex",
   ".claude",
   ".claude.json",
@@ -93,24 +94,43 @@ const system = [
  * A link is followed, so what it leads to is hidden.
  */
 export function maskedPaths(home: string, holdfastHome: string, keep: readonly string[]): string[] {
-  const wanted = [
-    holdfastHome,
-    ...[...credentials, ...browsers, ...agents].map((name) => join(home, name)),
-    ...system,
-    ...npmSecrets(home),
-    ...sockets(keep),
-  ];
-  return [...new Set(wanted.flatMap(realPath))];
+  return [...new Set([...secretPaths(home, holdfastHome), ...sockets(keep).flatMap(realPath)])];
+}
+
+/** Those of them that hold secrets. */
+export function secretPaths(home: string, holdfastHome: string): string[] {
+  const homes = [...new Set([home, ...accountHomes()])];
+  const below = homes.flatMap((each) => [...[...credentials, ...browsers, ...agents].map((name) => join(each, name)), ...npmSecrets(each)]);
+  return [...new Set([holdfastHome, ...below, ...system, ...hostKeys()].flatMap(realPath))];
+}
+
+/** HOME may name another folder than the account has, which ssh and others go by; root can read every person's. */
+function accountHomes(): string[] {
+  const own = process.getuid?.();
+  const accounts = readText("/etc/passwd")
+    .split("\n")
+    .map((line) => line.split(":"));
+  return accounts.flatMap(([, , id, , , folder = ""]) => {
+    const uid = Number(id);
+    const isRead = uid === own || (own === 0 && uid >= 1000);
+    return isRead && folder.startsWith("/") && folder !== "/" && existsSync(folder) ? [folder] : [];
+  });
+}
+
+function hostKeys(): string[] {
+  try {
+    return readdirSync("/etc/ssh")
+      .filter((name) => /^ssh_host_\w+_key$/.test(name))
+      .map((name) => join("/etc/ssh", name));
+  } catch {
+    return [];
+  }
 }
 
 /** An .npmrc is needed for its registry; one that holds a credential is hidden all the same. */
 function npmSecrets(home: string): string[] {
   const path = join(home, ".npmrc");
-  try {
-    return /^[^;#\n]*(?:_authToken|_auth|_password)\s*=/m.test(readFileSync(path, "utf8")) ? [path] : [];
-  } catch {
-    return [];
-  }
+  return /^[^;#\n]*(?:_authToken|_auth|_password)\s*=/m.test(readText(path)) ? [path] : [];
 }
 
 /**
@@ -118,14 +138,19 @@ function npmSecrets(home: string): string[] {
  * `keep` are folders whose own sockets belong to the session.
  */
 function sockets(keep: readonly string[]): string[] {
-  let table: string;
-  try {
-    table = readFileSync("/proc/net/unix", "utf8");
-  } catch {
-    return [];
-  }
-  const paths = table.split("\n").flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
+  const paths = readText("/proc/net/unix")
+    .split("\n")
+    .flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
   return paths.filter((path) => !keep.some((folder) => path.startsWith(`${folder}/`)));
+}
+
+/** Empty where it can't be read. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 function realPath(path: string): string[] {
