@@ -128,6 +128,47 @@ describe("steering against", () => {
     expect(view.events.filter((event) => event.type === "checks.started").length).toBe(2);
   });
 
+  test.each([
+    ["the judgement of the checks", "judge:", true],
+    ["the end after a judgement", "end:", true],
+    ["the end without checks", "end:", false],
+  ])("%s, after it came: it counts for nothing, the turn goes on", async (_, prefix, check) => {
+    const { end, view, model } = await play(effectOf("after", prefix), { act: "steer", check });
+    expect(end.standing).toBe(check ? "verified" : "unverified");
+    expect(view.turns).toHaveLength(1);
+    expect(model.requests.at(-1)?.items.filter((item) => item.kind === "user_message")).toHaveLength(2);
+    expect(view.items.at(-1)?.kind).toBe("assistant_message");
+    expect(view.events.filter((event) => event.type === "round.judged")).toHaveLength(check ? (prefix === "end:" ? 2 : 1) : 0);
+  });
+
+  test("a check that takes its time to stop: the next one waits for it and is another run", async () => {
+    const world = createWorld({ model: createTestModel(() => ({})) });
+    const base = portsOf(world);
+    const runs: string[] = [];
+    let running = 0;
+    const verifier: typeof base.verifier = {
+      ...base.verifier,
+      check: async (...args) => {
+        expect((running += 1)).toBe(1);
+        runs.push(args[2].runId);
+        if (runs.length === 1) {
+          await post(base, session, say("also this"));
+          await new Promise((resolve) => args[3].addEventListener("abort", resolve));
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        running -= 1;
+        return base.verifier.check(...args);
+      },
+    };
+    const ports = { ...base, verifier };
+    const session = await newSession(ports, {}, [testCheck]);
+    await post(ports, session, say("go"));
+    expect((await drive(ports, session, { waiting: "return" })).standing).toBe("verified");
+    expect(new Set(runs).size).toBe(2);
+    const evidence = (await readSession(world, session)).events.filter((event) => event.type === "check.completed");
+    expect(evidence).toHaveLength(1);
+  });
+
   test("the end of the turn: it starts the next one and is not lost", async () => {
     const { view } = await play(commitOf("after", "turn.ended"), { act: "steer" });
     expect(view.turns.map((turn) => turn.outcome)).toEqual(["unverified", "unverified"]);

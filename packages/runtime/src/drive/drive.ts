@@ -155,11 +155,11 @@ function isAwaited({ head: { turn, baseline } }: Driver, effect: Effect): boolea
     case "snapshot":
       return !turn.hasSnapshot;
     case "check":
-      return turn.checking !== null && turn.checking.attempt === effect.attempt && !turn.checking.done.includes(effect.checkId);
+      return turn.step === effect.step && turn.checking?.attempt === effect.attempt && !turn.checking.done.includes(effect.checkId);
     case "judge":
-      return turn.judged === null;
+      return turn.step === effect.step && turn.checking !== null && turn.judged === null;
     case "end":
-      return true;
+      return turn.step === effect.step;
   }
 }
 

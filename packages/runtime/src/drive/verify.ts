@@ -56,8 +56,9 @@ export async function runCheck(driver: Driver, effect: Extract<Effect, { type: "
   const baseline = driver.registers.get("baseline", "");
   if (check === null || baseline === null) return [];
   const again = driver.head.turn?.checking?.isReopened === true ? ".again" : "";
-  const runId = `${driver.head.turn?.id ?? ""}.${effect.round}.${effect.attempt}${again}`;
-  const evidence = await withWorkspace(driver, `check ${check.name}`, signal, (handOver) =>
+  const run = `${effect.step}.${effect.attempt}${again}`;
+  const runId = `${driver.head.turn?.id ?? ""}.${run}`;
+  const evidence = await withWorkspace(driver, `check ${check.name} (${run})`, signal, (handOver) =>
     driver.ports.verifier.check(check, baseline, context(driver, runId, handOver), signal),
   );
   return [{ type: "check.completed", payload: { evidence } }];

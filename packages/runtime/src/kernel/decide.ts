@@ -1,15 +1,18 @@
 import { intendable, wantsSnapshot } from "./conflicts.ts";
 import type { State, Turn } from "./state.ts";
 
-/** Something that leaves the process. `key` names it uniquely: the same key never runs twice at once. */
+/**
+ * Something that leaves the process. `key` names it uniquely: the same key never runs twice at once. What concludes a turn
+ * carries the step it follows: text that comes meanwhile leads to another step, and then its result counts for nothing.
+ */
 export type Effect =
   | { readonly type: "sample"; readonly key: string; readonly samplingId: string; readonly attempt: number }
   | { readonly type: "call"; readonly key: string; readonly callId: string; readonly attempt: number }
   | { readonly type: "baseline"; readonly key: string; readonly attempt: number }
   | { readonly type: "snapshot"; readonly key: string }
-  | { readonly type: "check"; readonly key: string; readonly checkId: string; readonly round: number; readonly attempt: number }
-  | { readonly type: "judge"; readonly key: string; readonly round: number }
-  | { readonly type: "end"; readonly key: string };
+  | { readonly type: "check"; readonly key: string; readonly checkId: string; readonly step: number; readonly attempt: number }
+  | { readonly type: "judge"; readonly key: string; readonly step: number; readonly round: number }
+  | { readonly type: "end"; readonly key: string; readonly step: number };
 
 export interface Plan {
   readonly effects: readonly Effect[];
@@ -48,7 +51,7 @@ export function decide(state: State, now: number): Plan {
 }
 
 function end(turn: Turn): Effect {
-  return { type: "end", key: `end:${turn.id}` };
+  return { type: "end", key: `end:${turn.id}:${turn.step}`, step: turn.step };
 }
 
 function wanted(state: State, turn: Turn, now: number): Effect[] {
@@ -88,10 +91,11 @@ function conclusion({ head, registers }: State, turn: Turn, checks: readonly str
   }
   if (turn.checking === null || !head.baseline.isRecorded) return [];
   const { round, attempt, done } = turn.checking;
+  const { step } = turn;
   const next = checks.find((id) => !done.includes(id));
   return next === undefined
-    ? [{ type: "judge", key: `judge:${turn.id}:${round}`, round }]
-    : [{ type: "check", key: `check:${turn.id}:${round}:${attempt}:${next}`, checkId: next, round, attempt }];
+    ? [{ type: "judge", key: `judge:${turn.id}:${step}`, step, round }]
+    : [{ type: "check", key: `check:${turn.id}:${step}:${attempt}:${next}`, checkId: next, step, attempt }];
 }
 
 function deadlineOf({ registers }: State, callId: string): number[] {
