@@ -124,10 +124,13 @@ export async function followInstalls(
     let isShown = true;
     const changed: string[] = [];
     for (const lock of locks) {
-      const [old, final] = [new Set(await linesIn(manifests.before, lock)), new Set(await linesIn(manifests.after, lock))];
-      const fresh = linesOf(await blobs.get(lock.content)).filter((line) => !old.has(line));
-      if (fresh.length > 0) changed.push(lock.path);
-      if (fresh.some((line) => !final.has(line) || namesLocalCode.test(line))) isShown = false;
+      const [old, final] = [await linesIn(manifests.before, lock), await linesIn(manifests.after, lock)];
+      const used = linesOf(await blobs.get(lock.content));
+      if (used.join("\n") === old.join("\n")) continue;
+      changed.push(lock.path);
+      const [known, shown] = [new Set(old), new Set(final)];
+      const isPlain = (line: string): boolean => known.has(line) || (shown.has(line) && !namesLocalCode.test(line));
+      if (!used.every(isPlain) || unsealed(used) > unsealed(old)) isShown = false;
     }
     const counted = isShown ? folders.filter(({ key, before }) => before === null || before === (around[key] ?? null)) : [];
     for (const { key, after } of counted) {
@@ -137,6 +140,12 @@ export async function followInstalls(
     if (counted.length > 0) notes.push(`dependencies by \`${command}\`${changed.length === 0 ? "" : `, ${changed.join(", ")} changed`}`);
   }
   return { around, notes };
+}
+
+/** Packages that a lock file names without a digest of their content. */
+function unsealed(lines: readonly string[]): number {
+  const count = (word: RegExp): number => lines.filter((line) => word.test(line)).length;
+  return count(/^\s*"?resolved"?:? /) - count(/^\s*"?integrity"?:? /);
 }
 
 /** Lines as a set is made of them: without indentation at the end and commas that only say whether another line follows. */

@@ -98,6 +98,13 @@ const lies: Readonly<Record<string, Parameters<typeof ending>[0]>> = {
       place.write("node_modules/fake/index.js", "4");
       place.write("package-lock.json", lockText({ "node_modules/fake": { resolved: "fake", link: true } }));
     }),
+  "a lock file that says no more what a package's content is": async (run) => {
+    const entry = { version: "1.0.0", resolved: "https://example.org/zod.tgz" };
+    await run("npm install zod", () => {
+      place.write("node_modules/zod/index.js", "evil");
+      place.write("package-lock.json", lockText({ "node_modules/zod": entry }));
+    });
+  },
   "no lock file": async (run) => {
     place.remove("package-lock.json");
     await run("npm install", reinstall);
