@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Processes } from "@holdfast/runtime/ports/processes";
@@ -63,6 +64,19 @@ describe("without a network", () => {
     expect((await run(fetchScript("http://127.0.0.1:8123/"), { session: "another" })).text).toBe("failed ECONNREFUSED\n");
     await processes.endSession("another", { forget: true });
     await dev.stop();
+  });
+
+  it("a bridge ends with its holder, and a holder whose record is gone goes by itself", { timeout: 30_000 }, async () => {
+    const folder = join(place.home, "commands/lost/network");
+    const running = await processes.start(
+      specFor(place, "sleep 0.1", { session: "lost", confinement: { mode: "workspace-write", network: ["example.org"] } }),
+    );
+    await running.ended;
+    const pids = ["holder", "bridge"].map((name) => Number(readFileSync(join(folder, name), "utf8").split(" ")[0]));
+    for (const pid of pids) expect(existsSync(`/proc/${pid}`)).toBe(true);
+    rmSync(join(place.home, "commands/lost"), { recursive: true });
+    for (let look = 0; look < 2_000 && pids.some((pid) => existsSync(`/proc/${pid}`)); look += 1) await sleep(20);
+    expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   });
 
   it("a session whose namespace holder is gone gets a new one", async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,8 +12,19 @@ import type { SandboxPrograms } from "./problem.ts";
 /** Where commands find the proxy inside a network namespace: loopback there, reachable from nowhere else. */
 export const proxyPort = 17_653;
 
-/** A holder that nobody ended goes by itself; commands that joined keep the namespace, a later one gets a new one. */
+/**
+ * A holder ends by itself: soon after its record was deleted, replaced or never written (its starter was killed, the
+ * session's folder is gone), and after a day at most. Commands that joined keep the namespace, a later one gets a new one.
+ */
+const looksAfterSeconds = 5;
 const heldForSeconds = 86_400;
+const holdScript = `echo
+exec >&-
+[ -d "$1" ] || exec sleep ${heldForSeconds}
+left=${heldForSeconds / looksAfterSeconds}
+while sleep ${looksAfterSeconds} && [ "$left" -gt 0 ] && read -r _ _ _ name _ <"$1/holder" && [ "$name" = "$2" ]; do
+  left=$((left - 1))
+done`;
 
 /**
  * A network namespace with nothing but loopback, held by a process so that one command after another can join it.
@@ -27,33 +39,37 @@ export async function joinNamespace(
   return { pid, command: joinCommand(pid, programs) };
 }
 
-function joinCommand(pid: number, programs: SandboxPrograms): string[] {
-  const net = [programs.nsenter, `--net=/proc/${pid}/ns/net`];
+function joinCommand(pid: number, programs: SandboxPrograms, more: readonly string[] = []): string[] {
+  const net = [programs.nsenter, `--net=/proc/${pid}/ns/net`, ...more];
   return process.getuid?.() === 0 ? [...net, "--"] : [...net, `--user=/proc/${pid}/ns/user`, "--preserve-credentials", "--"];
 }
 
 async function hold(folder: string, programs: SandboxPrograms): Promise<number> {
   const owners = process.getuid?.() === 0 ? ["--cap-drop", "ALL"] : ["--unshare-user"];
-  const script = `echo; exec sleep ${heldForSeconds} >&-`;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const name = randomBytes(8).toString("hex");
   const [program = "", ...alone] = programs.alone;
-  const child = spawn(
-    program,
-    [...alone, programs.bwrap, ...owners, "--unshare-net", "--ro-bind", "/", "/", "--json-status-fd", "3", "--", "/bin/sh", "-c", script],
-    { detached: true, stdio: ["ignore", "pipe", "ignore", "pipe"], cwd: "/", env: {} },
-  );
+  // With a pid namespace of its own, what the holder starts ends with it.
+  const bwrap = [...owners, "--unshare-net", "--unshare-pid", "--as-pid-1", "--ro-bind", "/", "/", "--json-status-fd", "3"];
+  const child = spawn(program, [...alone, programs.bwrap, ...bwrap, "--", "/bin/sh", "-c", holdScript, "holder", folder, name], {
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore", "pipe"],
+    cwd: "/",
+    env: {},
+  });
   // The line on descriptor 1 comes from inside: by then loopback is up.
   const [status] = await Promise.all([firstLine(child, 3), firstLine(child, 1)]);
   const pid = Number(/"child-pid": (\d+)/.exec(status)?.[1]);
   release(child);
   if (!Number.isInteger(pid))
     throw new HoldfastError("sandbox_unavailable", "The session's network namespace could not be made with bubblewrap.");
-  writeHelper(folder, "holder", pid);
+  writeHelper(folder, "holder", pid, name);
   return pid;
 }
 
 /** Brings the proxy at `socketPath` to loopback inside the namespace. Throws `sandbox_unavailable` where socat is missing. */
 export async function bridgeProxy(folder: string, programs: SandboxPrograms, socketPath: string): Promise<void> {
-  const { command } = await joinNamespace(folder, programs);
+  const { pid } = await joinNamespace(folder, programs);
   if (readHelper(folder, "bridge") !== null) return;
   const { socat } = programs;
   if (socat === null) {
@@ -63,7 +79,8 @@ export async function bridgeProxy(folder: string, programs: SandboxPrograms, soc
   }
   const [program = "", ...args] = [
     ...programs.alone,
-    ...command,
+    // In the holder's pid namespace, so that it ends with the holder.
+    ...joinCommand(pid, programs, [`--pid=/proc/${pid}/ns/pid`]),
     socat,
     `TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,backlog=64`,
     `UNIX-CONNECT:${socketPath}`,
@@ -71,7 +88,7 @@ export async function bridgeProxy(folder: string, programs: SandboxPrograms, soc
   const child = spawn(program, args, { detached: true, stdio: "ignore", cwd: "/", env: {} });
   release(child);
   if (child.pid === undefined) throw new HoldfastError("sandbox_unavailable", "socat could not be started.");
-  writeHelper(folder, "bridge", child.pid);
+  writeHelper(folder, "bridge", child.pid, "bridge");
   await listening(child, folder);
 }
 
@@ -97,9 +114,8 @@ export function endNamespace(folder: string): void {
 
 type HelperName = "holder" | "bridge";
 
-function writeHelper(folder: string, name: HelperName, pid: number): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, name), `${pid} ${startTimeOf(pid) ?? ""} ${bootId()} end\n`, { mode: 0o600 });
+function writeHelper(folder: string, helper: HelperName, pid: number, name: string): void {
+  writeFileSync(join(folder, helper), `${pid} ${startTimeOf(pid) ?? ""} ${bootId()} ${name} end\n`, { mode: 0o600 });
 }
 
 /** Its pid where it still lives. */
@@ -110,7 +126,7 @@ function readHelper(folder: string, name: HelperName): number | null {
   } catch {
     return null;
   }
-  const match = /^(\d+) (\S+) (\S+) end\n$/.exec(text);
+  const match = /^(\d+) (\S+) (\S+) \S+ end\n$/.exec(text);
   if (match === null) return null;
   const pid = Number(match[1]);
   return isAlive({ pid, startTime: match[2] ?? "", bootId: match[3] ?? "" }) ? pid : null;
