@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Owner, Tool } from "../src/index.ts";
-import { drive, post, readSession } from "../src/index.ts";
-import { createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say, testCheck } from "./kit.ts";
+import type { Owner, Stop, Tool } from "../src/index.ts";
+import { acceptChecks, drive, post, readSession } from "../src/index.ts";
+import { Crash, createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say, testCheck } from "./kit.ts";
 
 test("two sessions of one program take turns with the workspace", async () => {
   let running = 0;
@@ -136,9 +136,30 @@ test("checks that are added later get the baseline there is", async () => {
   const session = await newSession(ports, {}, [testCheck]);
   await post(ports, session, say("go"));
   await drive(ports, session, { waiting: "return" });
-  const { acceptChecks } = await import("../src/index.ts");
   await acceptChecks(ports, session, [testCheck, { ...testCheck, id: "chk_2" }]);
   await post(ports, session, say("more"));
   expect((await drive(ports, session, { waiting: "return" })).standing).toBe("verified");
   expect(earlier).toEqual([false, true]);
+});
+
+test("the first checks of a session can come with the resuming of an open turn", async () => {
+  const tool = createTestTool({ name: "act", replay: "probe", probe: async () => ({ type: "not_happened" }), changesWorkspace: true });
+  const world = createWorld({ model: createTestModel((n) => (n < 2 ? { calls: [{ name: "act", input: { n } }] } : {})), tools: [tool] });
+  const session = await newSession(portsOf(world, 1));
+  await post(portsOf(world, 1), session, say("go"));
+  const stops = async ({ when, name }: Stop): Promise<void> => {
+    if (when === "before" && name.startsWith("call:")) throw new Crash("killed");
+  };
+  await expect(drive(portsOf(world, 1), session, { waiting: "return", stops })).rejects.toThrow("killed");
+  await acceptChecks(portsOf(world, 2), session, [testCheck]);
+  expect((await drive(portsOf(world, 2), session, { waiting: "return" })).standing).toBe("verified");
+  expect(tool.runs).toHaveLength(2);
+});
+
+test("a check that nobody requires has its baseline too, and holds nothing up", async () => {
+  const tool = createTestTool({ name: "act", changesWorkspace: true });
+  const world = createWorld({ model: createTestModel((n) => (n < 1 ? { calls: [{ name: "act", input: {} }] } : {})), tools: [tool] });
+  const { end } = await runPrompt(portsOf(world), {}, {}, [{ ...testCheck, isRequired: false }]);
+  expect(end.standing).toBe("unverified");
+  expect(tool.runs).toHaveLength(1);
 });

@@ -24,7 +24,8 @@ export function advance(state: State, input: AdvanceInput): SessionEvent[] {
   if (turn.isInterrupted || turn.stopping !== null) return unwind(turn, input);
   const expired = expiredApprovals(state, turn, input);
   if (expired.length > 0) return expired;
-  if (turn.step === 0 && state.head.baseline.attempt === 0 && state.registers.entries("check").length > 0) {
+  // Usually with the turn's first step; later where the session's first checks came with the resuming of an open turn.
+  if (state.head.baseline.attempt === 0 && state.registers.entries("check").length > 0) {
     return [{ type: "baseline.started", payload: { attempt: 1 } }];
   }
   if (turn.open.length > 0 || turn.sampling !== null) return overTime(turn, settings.limits, input.now);

@@ -57,7 +57,7 @@ function end(turn: Turn): Effect {
 function wanted(state: State, turn: Turn, now: number): Effect[] {
   const { head, registers } = state;
   const effects: Effect[] = [];
-  const checks = registers.entries("check").filter(([, check]) => check.isRequired);
+  const checks = registers.entries("check");
   if (checks.length > 0 && !head.baseline.isRecorded && head.baseline.attempt > 0) {
     effects.push({ type: "baseline", key: `baseline:${head.baseline.attempt}`, attempt: head.baseline.attempt });
   }
@@ -76,7 +76,7 @@ function wanted(state: State, turn: Turn, now: number): Effect[] {
       ...conclusion(
         state,
         turn,
-        checks.map(([id]) => id),
+        checks.flatMap(([id, check]) => (check.isRequired ? [id] : [])),
       ),
     );
   return effects;
