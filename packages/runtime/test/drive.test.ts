@@ -350,6 +350,16 @@ describe("one session, one driver", () => {
     expect(busy).toMatchObject([{ code: "session_busy" }, { code: "session_busy" }]);
   });
 
+  test("a drive that was let go before it began does nothing", async () => {
+    const world = createWorld({ model: createTestModel(() => ({})) });
+    const ports = portsOf(world);
+    const session = await newSession(ports);
+    await post(ports, session, say("go"));
+    await expect(drive(ports, session, { waiting: "return", signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "stale_driver" });
+    expect((await readSession(world, session)).turns).toEqual([]);
+    expect((await drive(ports, session, { waiting: "return" })).standing).toBe("unverified");
+  });
+
   test("a driver whose log moved on under it loses its next commit and stops", async () => {
     const tool = createTestTool({
       name: "read",

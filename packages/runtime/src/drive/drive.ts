@@ -41,10 +41,12 @@ async function run(driver: Driver): Promise<DriveEnd> {
   let ended: DriveEnd | null = null;
   let skew = skewOf(ports.clock);
   const detach = new AbortController();
-  options.signal?.addEventListener("abort", () => {
+  const letGo = (): void => {
     detach.abort();
     wake();
-  });
+  };
+  if (options.signal?.aborted === true) letGo();
+  options.signal?.addEventListener("abort", letGo);
 
   const start = (effect: Effect): void => {
     const abort = new AbortController();
