@@ -21,7 +21,9 @@ export function makePlace(parent: string = tmpdir()): Place {
 }
 
 export function processesAt(place: Place, options: Partial<ProcessesOptions> = {}): Processes {
-  return createProcesses({ home: place.home, workspaceRoots: [place.workspace], userHome: place.userHome, ...options });
+  // Where npm keeps its packages for whoever runs the tests is no part of the place.
+  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith("npm_")));
+  return createProcesses({ home: place.home, workspaceRoots: [place.workspace], userHome: place.userHome, environment, ...options });
 }
 
 type SpecOptions = Partial<Omit<CommandSpec, "confinement" | "command">> & { readonly confinement?: Partial<Confinement> };

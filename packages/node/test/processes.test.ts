@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Processes } from "@holdfast/runtime/ports/processes";
 import { carriers, makePlace, processesAt, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
@@ -176,11 +177,13 @@ describe.each(["off", "workspace-write"] as const)("a command, sandbox %s", (mod
     await run("echo left > $TMPDIR/left; mkdir -p $TMPDIR/caches; echo ${XDG_CACHE_HOME:-none}");
     expect((await run("cat $TMPDIR/left")).text).toBe("left\n");
     const check = { confinement: { purpose: "check" as const } };
+    // What is shown of the real /tmp: the test's own place, and the clone where that lies there.
+    const others = `grep -v -e ^holdfast-test- -e '^${relative(tmpdir(), import.meta.dirname).split("/")[0]}$'`;
     const first = await run(
-      "ls -A $TMPDIR | grep -v ^holdfast-test-; ls -A $npm_config_cache 2>/dev/null | grep -v _cacache; mkdir -p $XDG_CACHE_HOME; echo x > $XDG_CACHE_HOME/x; touch $TMPDIR/mine; echo",
+      `ls -A $TMPDIR | ${others}; ls -A $npm_config_cache 2>/dev/null | grep -v _cacache; mkdir -p $XDG_CACHE_HOME; echo x > $XDG_CACHE_HOME/x; touch $TMPDIR/mine; echo`,
       check,
     );
-    const second = await run("ls -A $TMPDIR | grep -v ^holdfast-test-; ls -A $XDG_CACHE_HOME 2>&1 | grep -c x$; echo", check);
+    const second = await run(`ls -A $TMPDIR | ${others}; ls -A $XDG_CACHE_HOME 2>&1 | grep -c x$; echo`, check);
     expect(first.text.trim()).toBe("");
     expect(second.text.trim()).toBe("0");
   });

@@ -62,7 +62,9 @@ async function freezeAt(n: number): Promise<{ readonly isPast: boolean }> {
       (error: unknown) => (isHoldfastError(error) ? error.code : String(error)),
     );
     if ((await Promise.race([asleep.then(() => "asleep"), driven])) !== "asleep") return { isPast: true };
-    const end = await other.runtime.drive(other.ports, session, { waiting: "return" });
+    // To the other driver this process is one that has died: so it looks where a frozen machine comes back.
+    const processes = { ...other.ports.processes, isAlive: () => false };
+    const end = await other.runtime.drive({ ...other.ports, processes }, session, { waiting: "return" });
     thaw();
     const fate = await driven;
     const stored = await other.ports.log.read(session, 1);
