@@ -20,10 +20,19 @@ export function makePlace(parent: string = tmpdir()): Place {
   return place;
 }
 
+/** This process's environment without npm's variables: where npm keeps packages for whoever runs the tests is no part of a place. */
+export const ownEnvironment: Readonly<Record<string, string | undefined>> = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith("npm_")),
+);
+
 export function processesAt(place: Place, options: Partial<ProcessesOptions> = {}): Processes {
-  // Where npm keeps its packages for whoever runs the tests is no part of the place.
-  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith("npm_")));
-  return createProcesses({ home: place.home, workspaceRoots: [place.workspace], userHome: place.userHome, environment, ...options });
+  return createProcesses({
+    home: place.home,
+    workspaceRoots: [place.workspace],
+    userHome: place.userHome,
+    environment: ownEnvironment,
+    ...options,
+  });
 }
 
 type SpecOptions = Partial<Omit<CommandSpec, "confinement" | "command">> & { readonly confinement?: Partial<Confinement> };

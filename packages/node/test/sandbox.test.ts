@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Processes } from "@holdfast/runtime/ports/processes";
-import { makePlace, processesAt, runToEnd, specFor } from "./processes-fixture.ts";
+import { makePlace, ownEnvironment, processesAt, runToEnd, specFor } from "./processes-fixture.ts";
 import type { Place } from "./processes-fixture.ts";
 
 const servers: Server[] = [];
@@ -43,7 +43,7 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     runToEnd(processes, specFor(place, command, { ...options, confinement: { mode: "workspace-write", ...options.confinement } }));
   beforeAll(() => {
     furnish(place);
-    processes = processesAt(place, { environment: { ...process.env, HOME: place.userHome } });
+    processes = processesAt(place, { environment: { ...ownEnvironment, HOME: place.userHome } });
   });
   afterAll(async () => {
     await processes.endSession("session", { forget: true });
@@ -203,7 +203,7 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     for (const name of fakes) writeFileSync(join(bin, name), `#!/bin/sh\ntouch ${place.base}/ran\n`, { mode: 0o755 });
     const scripts = join(place.workspace, "node_modules/program/sh/");
     cpSync(fileURLToPath(new URL("../sh", import.meta.url)), scripts, { recursive: true });
-    const shadowed = processesAt(place, { environment: { ...process.env, PATH: `${bin}:${process.env["PATH"]}` }, scripts });
+    const shadowed = processesAt(place, { environment: { ...ownEnvironment, PATH: `${bin}:${process.env["PATH"]}` }, scripts });
     const command = `echo "$PATH"; touch .git/commondir; echo exit >>${scripts}run.sh; mv node_modules/program node_modules/p; rm -rf node_modules/program/sh`;
     const confinement = { mode: "workspace-write" as const, network: ["example.org"] };
     const { text } = await runToEnd(shadowed, specFor(place, command, { session: "shadowed", confinement }));
