@@ -121,12 +121,17 @@ if [ "$confined" = yes ]; then
   confine "$@" &
   command=$!
   exec 7>&-
-elif open_pipe output.pipe && cd "$cwd" 2>/dev/null; then
-  echo begun >&2
-  HOLDFAST_RUN=$mark "$@" >&5 2>&1 </dev/null 3>&- 4<&- 5>&- 8<&- 9>&- &
-  command=$!
 else
-  (echo "holdfast: the folder $cwd is gone" >&5; exit 126) &
+  # Here descriptors 6 and 7 let the reader tell that it is done.
+  open_pipe done.pipe
+  exec 6<&4 7>&5
+  open_pipe output.pipe
+  if cd "$cwd" 2>/dev/null; then
+    echo begun >&2
+    HOLDFAST_RUN=$mark "$@" >&5 2>&1 </dev/null 3>&- 4<&- 5>&- 6<&- 7>&- 8<&- 9>&- &
+  else
+    (echo "holdfast: the folder $cwd is gone" >&5; exit 126) &
+  fi
   command=$!
 fi
 printf 'command %s end\n' "$command" >>"$folder/start"
@@ -136,10 +141,11 @@ printf 'command %s end\n' "$command" >>"$folder/start"
   exec 3>&- 5>&- 6<&- 8<&- 9>&-
   ulimit -c 0
   ulimit -f "$blocks"
-  cat <&4 >>"$folder/output" || kill -s USR2 "$$"
+  cat <&4 >>"$folder/output" 7>&- || kill -s USR2 "$$"
+  [ "$confined" = yes ] || echo done >&7
 ) 2>/dev/null &
 reader=$!
-exec 4<&- 5>&-
+exec 4<&- 5>&- 7>&-
 
 (
   exec 3>&- 6<&-
@@ -162,16 +168,11 @@ fi
 trap : USR1 TERM INT HUP
 
 # Its own process has ended: so does whatever it left behind. A pid namespace has seen to that already.
-late=
 if [ "$confined" = no ]; then
   if kill -s KILL -- "-$command" 2>/dev/null; then kill_all; fi
-  # What left the group may hold the pipe, and then the reader goes on.
-  (
-    exec 3>&-
-    doze 0.05
-    kill_all
-  ) 2>/dev/null &
-  late=$!
+  # What left the group may hold the pipe, and then the reader goes on. (A shell that takes whole seconds only fails here
+  # at once; where that is so, looking for the rest is cheap.)
+  read -r -t 0.05 _ <&6 || kill_all
 fi
 while kill -0 "$reader" 2>/dev/null; do wait "$reader"; done
 
@@ -212,7 +213,7 @@ PATHS
 
 # One write; a record without its last word counts as none.
 printf '%s end\n' "$end" >"$folder/exit"
-kill -s TERM -- "-$timer" ${late:+"-$late"} 2>/dev/null
+kill -s TERM -- "-$timer" 2>/dev/null
 
 # What left the group and holds no pipe is found by its mark. The starter does that faster, if it still lives.
 trap '' PIPE

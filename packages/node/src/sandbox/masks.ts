@@ -155,7 +155,8 @@ function readText(path: string): string {
 
 function realPath(path: string): string[] {
   try {
-    return [realpathSync(path)];
+    // Nearly all are missing, and an exception costs more than a look.
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined ? [] : [realpathSync.native(path)];
   } catch {
     return [];
   }

@@ -74,11 +74,17 @@ const systemInRun = [
   "/run/opengl-driver",
 ];
 
+let knownSettings: readonly string[] | undefined;
+
 /**
  * What /proc holds besides processes. The kernel lets user 0 write there without any capability (a `core_pattern` that
  * starts a program, for one), in a user namespace too, and bubblewrap's own cover leaves out what it takes for read-only.
  */
-function kernelSettings(): string[] {
+function kernelSettings(): readonly string[] {
+  return (knownSettings ??= findSettings());
+}
+
+function findSettings(): string[] {
   const entries = readdirSync("/proc").filter((name) => !/^\d+$/.test(name));
   return entries
     .map((name) => join("/proc", name))
