@@ -99,4 +99,4 @@ test("a driver frozen at any stop, for so long that another ends the session, do
   let n = 1;
   while (!(await freezeAt(n)).isPast) n += 1;
   expect(n).toBeGreaterThan(30);
-});
+}, 60_000);
