@@ -196,6 +196,40 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     expect(existsSync(join(made, ".git"))).toBe(false);
   });
 
+  it("can't have git run what it wrote into a repository that the index names", async () => {
+    const top = join(place.base, "top");
+    mkdirSync(top);
+    git(top, "init", "-q");
+    git(top, "init", "-q", "old");
+    git(join(top, "old"), "commit", "-q", "--allow-empty", "-m", "one");
+    git(top, "add", "old");
+    git(top, "commit", "-q", "-m", "one");
+    const inTop = { cwd: top, confinement: { roots: [top] } };
+    const ran = join(place.base, "ran-by-git");
+    const evil = `git config core.fsmonitor 'touch ${ran}; false'`;
+    await run(`cd old && ${evil}; mv .git g; echo 'gitdir: ../evil' >.git; cd .. && mv old o; true`, inTop);
+    const author = "-c user.name=n -c user.email=e@example.org";
+    const { text } = await run(
+      `git init -q new && cd new && git ${author} commit -q --allow-empty -m x && ${evil} && cd .. && git init -q evil && cp -r new/.git/. evil/ && mkdir file && echo 'gitdir: ../evil' >file/.git && git add new file`,
+      inTop,
+    );
+    git(top, "status");
+    git(top, "diff");
+    expect(existsSync(ran)).toBe(false);
+    expect(text).toContain("set-aside");
+    await run(`cd new && echo '[core]' >.git/config && ${evil}; rm -rf ../file/.git; echo 'gitdir: ../evil' >../file/.git`, inTop);
+    git(top, "status");
+    expect(existsSync(ran)).toBe(false);
+    const nested = await run(
+      `cd old && git init -q in && cd in && git ${author} commit -q --allow-empty -m x && ${evil} && cd .. && git add in`,
+      inTop,
+    );
+    git(top, "status");
+    expect(existsSync(ran)).toBe(false);
+    expect(nested.text).toContain("set-aside");
+    expect(git(join(top, "old"), "log", "--format=%s")).toBe("one\n");
+  });
+
   it("finds none of our programs in the workspace, nor changes those that lie there", async () => {
     const bin = join(place.workspace, "node_modules/.bin");
     mkdirSync(bin, { recursive: true });

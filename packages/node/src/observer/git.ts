@@ -34,15 +34,12 @@ const harmless = [
   "protocol.allow=never",
 ];
 
-export function createGit(home: string, roots: readonly { readonly path: string }[]): Git {
+export function createGit(home: string, roots: readonly string[]): Git {
   const env: Record<string, string> = {};
   for (const [key, value] of Object.entries(process.env)) if (value !== undefined && !key.startsWith("GIT_")) env[key] = value;
   Object.assign(env, {
     HOME: home,
-    PATH: outerPath(
-      process.env["PATH"],
-      roots.map((root) => root.path),
-    ),
+    PATH: outerPath(process.env["PATH"], roots),
     LC_ALL: "C",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_NO_LAZY_FETCH: "1",

@@ -33,7 +33,10 @@ const decodedManifests = 4;
 export function createObserver(input: ObserverInput): Observer & CheckFiles {
   const { blobs, cacheDir } = input;
   const { cwd } = input.files;
-  const git = createGit(input.home, input.files.roots);
+  const git = createGit(
+    input.home,
+    input.files.roots.map((root) => root.path),
+  );
   const kept = createKeptContents(blobs);
   const contents = createContents(git, input.files.roots, kept);
   const places = { git, rulesDir: join(cacheDir, "rules"), home: input.home, indexes: new Map() };

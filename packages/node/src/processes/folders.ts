@@ -23,6 +23,8 @@ export interface RunFolder {
   readonly paused: string;
   /** What lets the run reach its hosts. */
   readonly pass: string;
+  /** The repositories that were protected from the run. */
+  readonly links: string;
   /** Of a check alone. */
   readonly network: string;
   readonly tmp: string;
@@ -46,6 +48,7 @@ export function runFolder(home: string, ref: string): RunFolder {
     output: under("output"),
     paused: under("paused"),
     pass: under("pass"),
+    links: under("links"),
     network: under("network"),
     tmp: under("tmp"),
     cache: under("cache"),

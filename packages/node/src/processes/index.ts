@@ -6,6 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol";
 import type { CommandRecord, CommandSpec, OutputSlice, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
 import type { Resolve } from "../sandbox/hosts.ts";
+import { createGit } from "../observer/git.ts";
+import { createGitlinks } from "../sandbox/gitlinks.ts";
 import { createNetworks } from "../sandbox/network.ts";
 import { probeSandbox } from "../sandbox/problem.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
@@ -46,16 +48,18 @@ export function createProcesses(options: ProcessesOptions): Processes {
   const home = realpathSync(options.home);
   const environment = options.environment ?? process.env;
   const workspaceRoots = (options.workspaceRoots ?? []).map(nearestReal);
+  const userHome = nearestReal(options.userHome ?? environment["HOME"] ?? homedir());
   const scripts = options.scripts ?? defaultScripts;
   const context: LaunchContext = {
     home,
-    userHome: nearestReal(options.userHome ?? environment["HOME"] ?? homedir()),
+    userHome,
     workspaceRoots,
     environment,
     scripts,
     ownFolders: [dirname(nearestReal(scripts)), ...(options.ownFolders ?? []).map(nearestReal)],
     outerPath: outerPath(environment["PATH"], workspaceRoots),
     networks: createNetworks(home, options.resolve),
+    gitlinks: createGitlinks(createGit(userHome, workspaceRoots)),
   };
   const owner = currentOwner(options.label ?? `${basename(process.argv[1] ?? "node")} in ${process.cwd()}`);
   const runs = new Map<string, Run>();
@@ -68,6 +72,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     folder: runFolder(home, ref),
     networkFolder,
     networks: context.networks,
+    gitlinks: context.gitlinks,
   });
   const keep = (run: Run): Run => {
     runs.set(run.ref, run);

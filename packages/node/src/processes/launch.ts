@@ -7,6 +7,9 @@ import { caches } from "../sandbox/caches.ts";
 import type { Link, Networks } from "../sandbox/network.ts";
 import { reachOf } from "../sandbox/network.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
+import { noteLinks } from "../sandbox/gitlinks.ts";
+import type { KnownLinks, ListGitlinks } from "../sandbox/gitlinks.ts";
+import { nearestReal } from "../sandbox/real.ts";
 import { isolation } from "../sandbox/problem.ts";
 import { findProgram } from "../sandbox/programs.ts";
 import { blankFile, viewOf } from "../sandbox/view.ts";
@@ -28,6 +31,7 @@ export interface LaunchContext {
   /** PATH for what runs outside the sandbox. */
   readonly outerPath: string;
   readonly networks: Networks;
+  readonly gitlinks: ListGitlinks;
 }
 
 /** Exactly what is to be spawned. */
@@ -88,9 +92,13 @@ export async function prepareLaunch(
     ...spec.env,
   });
 
+  const { mode, roots } = spec.confinement;
+  const watched = programs === null || mode !== "workspace-write" ? [] : roots.map(nearestReal);
+  const links = watched.length === 0 ? {} : await noteLinks(folder.links, watched, context.gitlinks);
+
   const mark = markOf(context.home, ref);
   const command = [bash, "-c", spec.command];
-  const { line, absent, outer } = programs === null ? { line: command, absent: [], outer: {} } : confined(programs);
+  const { line, absent, outer } = programs === null ? { line: command, absent: [], outer: {} } : confined(programs, links);
   return {
     folder,
     program: bash,
@@ -112,7 +120,10 @@ export async function prepareLaunch(
     networkFolder,
   };
 
-  function confined({ bwrap }: SandboxPrograms): { line: string[]; absent: readonly string[]; outer: Record<string, string> } {
+  function confined(
+    { bwrap }: SandboxPrograms,
+    links: KnownLinks,
+  ): { line: string[]; absent: readonly string[]; outer: Record<string, string> } {
     const blank = blankFile(context.home);
     // Writable by us, as it is opened again for each command; in the sandbox it is bound read-only.
     writeFileSync(blank, "", { flag: "a", mode: 0o600 });
@@ -127,6 +138,7 @@ export async function prepareLaunch(
       blank,
       path: environment["PATH"] ?? "",
       ownFolders: context.ownFolders,
+      links,
     });
     const line = [
       ...(link?.before ?? []),

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol";
 import type { Owner } from "@holdfast/runtime/ports/log";
 import type { RunningCommand } from "@holdfast/runtime/ports/processes";
+import { disarmNewLinks } from "../sandbox/gitlinks.ts";
+import type { ListGitlinks } from "../sandbox/gitlinks.ts";
 import type { Networks, Pass } from "../sandbox/network.ts";
 import { pauseRun, stopRun } from "./control.ts";
 import type { RunFolder } from "./folders.ts";
@@ -28,6 +30,7 @@ export interface RunPlace {
   /** Of the network namespace: the session's, or the run's own. */
   readonly networkFolder: string;
   readonly networks: Networks;
+  readonly gitlinks: ListGitlinks;
 }
 
 /** The wrapper says with this exit status that the attempt was taken before. */
@@ -63,6 +66,7 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
     if (endOfRun(place.folder) === null) await left;
     // The wrapper leaves this to us as long as we can hear it.
     if (!start.isConfined && since !== null) await killStrays(place.mark, since);
+    await disarmNewLinks(place.folder.links, place.folder.output, place.gitlinks);
     return endOfRun(place.folder) ?? lost;
   });
   return follow(
@@ -112,7 +116,10 @@ export async function attachRun(place: RunPlace): Promise<Run> {
   const ended = (async (): Promise<Ended> => {
     for (;;) {
       const end = endOfRun(place.folder);
-      if (end !== null) return end;
+      if (end !== null) {
+        await disarmNewLinks(place.folder.links, place.folder.output, place.gitlinks);
+        return end;
+      }
       await sleep(pollMs);
     }
   })();

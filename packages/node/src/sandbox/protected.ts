@@ -25,7 +25,8 @@ const projectPlaces = [".vscode", ".idea", ".devcontainer", ".husky", ".holdfast
 /** `commondir` would make git read its configuration and hooks from wherever it names. */
 const gitPlaces = ["hooks", "config", "config.worktree", "commondir"] as const;
 
-export function protectionOf(root: string): Protection {
+/** `links` are the paths of a root that its index takes for repositories of their own (submodules). */
+export function protectionOf(root: string, links: readonly string[]): Protection {
   const writable: string[] = [];
   const pinned: string[] = [];
   const git: string[] = [];
@@ -43,6 +44,11 @@ export function protectionOf(root: string): Protection {
       git.push(...placesOf(linked.common, root), ...linked.own);
     }
   }
+  for (const entry of links.map((link) => join(root, link, ".git"))) {
+    const isFolder = kindOf(entry) === "folder";
+    if (isFolder) pinned.push(entry);
+    git.push(...(isFolder ? ownPlaces(entry) : [entry]));
+  }
   const places = [...projectPlaces.map((name) => join(root, name)), ...git];
   const readOnly = places.filter((path) => kindOf(path) === "file" || kindOf(path) === "folder");
   // A link itself can be replaced, whatever it leads to; only its folder can be kept.
@@ -59,12 +65,37 @@ function placesOf(gitFolder: string, root: string): string[] {
   const hooksPath = /^\s*hooksPath\s*=\s*"?([^"\n]+?)"?\s*$/im.exec(readText(join(gitFolder, "config")) ?? "")?.[1];
   const ownHooks = hooksPath === undefined || isAbsolute(hooksPath) || hooksPath.startsWith("~") ? [] : [join(root, hooksPath)];
   return [
-    ...gitPlaces.map((name) => join(gitFolder, name)),
+    ...ownPlaces(gitFolder),
     // The repository of each submodule is a git folder of its own.
-    ...gitFoldersBelow(join(gitFolder, "modules")).flatMap((path) => gitPlaces.map((name) => join(path, name))),
+    ...gitFoldersBelow(join(gitFolder, "modules")).flatMap(ownPlaces),
     ...list(join(gitFolder, "worktrees")).map((name) => join(gitFolder, "worktrees", name, "config.worktree")),
     ...ownHooks.filter((path) => path.startsWith(`${root}/`)),
   ];
+}
+
+/** Places of one repository alone. */
+export function ownPlaces(gitFolder: string): string[] {
+  return gitPlaces.map((name) => join(gitFolder, name));
+}
+
+/** Where the repository of a work tree is, whatever its `.git` is; null where there is none. */
+export function gitFolderOf(root: string): string | null {
+  const dotGit = join(root, ".git");
+  switch (kindOf(dotGit)) {
+    case "file": {
+      const named = gitdirIn(dotGit);
+      return named === undefined ? null : resolve(root, named);
+    }
+    case "folder":
+    case "link":
+      return dotGit;
+    case null:
+      return null;
+  }
+}
+
+function gitdirIn(file: string): string | undefined {
+  return /^gitdir: (.+?)\s*$/.exec(readText(file) ?? "")?.[1];
 }
 
 function gitFoldersBelow(folder: string, depth = 4): string[] {
@@ -81,7 +112,7 @@ function gitFoldersBelow(folder: string, depth = 4): string[] {
  * any checkout, opens nothing. `own` are files of the work tree's own git folder to keep as they are.
  */
 function linkedRepository(dotGit: string): { readonly common: string; readonly own: readonly string[] } | null {
-  const named = /^gitdir: (.+?)\s*$/.exec(readText(dotGit) ?? "")?.[1];
+  const named = gitdirIn(dotGit);
   if (named === undefined) return null;
   try {
     const gitFolder = realpathSync(resolve(dirname(dotGit), named));
@@ -99,7 +130,7 @@ function linkedRepository(dotGit: string): { readonly common: string; readonly o
   }
 }
 
-function kindOf(path: string): "file" | "folder" | "link" | null {
+export function kindOf(path: string): "file" | "folder" | "link" | null {
   try {
     const stat = lstatSync(path);
     return stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : "file";

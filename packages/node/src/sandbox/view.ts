@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
+import type { KnownLinks } from "./gitlinks.ts";
 import { isFolder, maskedPaths } from "./masks.ts";
 import { contains, mountArguments } from "./mounts.ts";
 import type { Mount } from "./mounts.ts";
@@ -20,6 +21,8 @@ export interface ViewInput {
   readonly path: string;
   /** Folders of our own programs: where they lie in the workspace, a command must not change what we run outside. */
   readonly ownFolders: readonly string[];
+  /** Repositories in a root that its index names. */
+  readonly links: KnownLinks;
 }
 
 /** What a sandboxed command sees of the file system, as bubblewrap's arguments; and what must not appear while it runs. */
@@ -30,7 +33,7 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
   const binds = (confinement.binds ?? []).map((one) => ({ ...one, to: existsSync(one.to) ? realpathSync(one.to) : one.to }));
   const replacedRoots = new Set(binds.map((one) => one.to));
   const own = roots.filter((root) => !replacedRoots.has(root));
-  const protections = isWritable ? own.map((root) => ({ root, ...protectionOf(root) })) : [];
+  const protections = isWritable ? own.map((root) => ({ root, ...protectionOf(root, input.links[root] ?? []) })) : [];
   const kept = protections.flatMap(({ root, readOnly }) => {
     const paths = [...readOnly, ...input.ownFolders.filter((path) => contains(root, path))];
     return [

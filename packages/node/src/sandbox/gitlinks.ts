@@ -1,0 +1,81 @@
+import { appendFileSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Git } from "../observer/git.ts";
+import { holdFolder } from "../files/held.ts";
+import { gitFolderOf, kindOf, ownPlaces } from "./protected.ts";
+
+/** Lists the paths below a root that its index takes for repositories of their own, and theirs in turn. */
+export type ListGitlinks = (root: string) => Promise<readonly string[]>;
+
+/** Deeper than people nest repositories; git itself goes on. */
+const deepest = 8;
+
+/** Git is asked only when an index has changed since. */
+export function createGitlinks(git: Git): ListGitlinks {
+  const known = new Map<string, { readonly index: string; readonly links: readonly string[] }>();
+  const linksOf = async (root: string): Promise<readonly string[]> => {
+    const folder = gitFolderOf(root);
+    const stat = folder === null ? undefined : statSync(join(folder, "index"), { bigint: true, throwIfNoEntry: false });
+    if (stat === undefined) return [];
+    const index = `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
+    const last = known.get(root);
+    if (last?.index === index) return last.links;
+    const { stdout } = await git(root, ["ls-files", "-s", "-z"]);
+    const entries = stdout.toString("utf8").split("\0");
+    const links = entries.filter((entry) => entry.startsWith("160000 ")).map((entry) => entry.slice(entry.indexOf("\t") + 1));
+    known.set(root, { index, links });
+    return links;
+  };
+  const list = async (root: string, depth: number): Promise<readonly string[]> => {
+    const links = await linksOf(root);
+    if (links.length === 0 || depth === 0) return links;
+    const below = await Promise.all(links.map(async (link) => (await list(join(root, link), depth - 1)).map((each) => join(link, each))));
+    return [...links, ...below.flat()];
+  };
+  return (root) => list(root, deepest);
+}
+
+/** What each root's links were when a command began: their repositories were protected from it. */
+export type KnownLinks = Readonly<Record<string, readonly string[]>>;
+
+export async function noteLinks(path: string, roots: readonly string[], list: ListGitlinks): Promise<KnownLinks> {
+  const known = Object.fromEntries(await Promise.all(roots.map(async (root) => [root, await list(root)] as const)));
+  writeFileSync(path, JSON.stringify(known), { mode: 0o600 });
+  return known;
+}
+
+/**
+ * Git looks into every repository that the index names, whenever its owner asks for the state of the tree, and runs what
+ * its configuration says. A command can add one that it has made itself: what such a repository could run is set aside,
+ * under another name beside it. `path` is the file of `noteLinks`; `output` is told.
+ */
+export async function disarmNewLinks(path: string, output: string, list: ListGitlinks): Promise<void> {
+  if (!existsSync(path)) return;
+  for (const [root, known] of Object.entries(JSON.parse(readFileSync(path, "utf8")) as KnownLinks)) {
+    for (const link of (await list(root)).filter((each) => !known.includes(each))) {
+      for (const place of linkPlaces(root, link).filter((each) => kindOf(each) !== null)) setAside(place, output);
+    }
+  }
+}
+
+function linkPlaces(root: string, link: string): string[] {
+  const entry = join(root, link, ".git");
+  return kindOf(entry) === "folder" ? ownPlaces(entry) : [entry];
+}
+
+function setAside(place: string, output: string): void {
+  const say = (what: string): void =>
+    appendFileSync(output, `holdfast: ${place} ${what}: git would run what it names, outside the sandbox\n`);
+  try {
+    const folder = holdFolder(dirname(place));
+    try {
+      renameSync(join(folder.at, basename(place)), join(folder.at, `${basename(place)}.holdfast-set-aside`));
+    } finally {
+      folder.close();
+    }
+    say("was renamed to *.holdfast-set-aside");
+  } catch {
+    // Behind a link git doesn't look; elsewhere a person must.
+    say("could not be renamed; look at it before you use git here");
+  }
+}
