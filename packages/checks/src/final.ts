@@ -3,7 +3,8 @@ import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
 import { countWeakness, executed } from "./count-weakness.ts";
 import { matcher } from "./glob.ts";
-import { type CheckInputs, findInputs } from "./inputs.ts";
+import { followBuilds } from "./builds.ts";
+import { type CheckInputs, findInputs, keyOf } from "./inputs.ts";
 import { followInstalls } from "./installs.ts";
 import { changedInputs, restoredInputs } from "./original.ts";
 import { type BoundRun, counter, type Round, type Rounds, type VerifierInput } from "./rounds.ts";
@@ -66,13 +67,14 @@ export async function checkFinal(
     const held: Held = { input, rounds, round, bound, now, manifest: baseline.manifest, first: first?.run ?? null, isAccepted };
     const tests = await weighInputs(held);
     originalInputsRun = tests.originalInputsRun;
-    const installed = await followInstalls(input, stored.around, context.installs, {
+    const installed = await followInstalls(input, stored.around, context.runs, {
       before: baseline.manifest,
       after: bound.after.manifest,
     });
     notes = installed.notes;
     const expected = { ...stored, around: installed.around };
-    weaknesses.push(...tests.weaknesses, ...(await weighSurroundings(held, expected, baseline.subject, signatures)));
+    const isBuilt = followBuilds(stored.builds, context.runs, bound.subjectBefore, installed.around);
+    weaknesses.push(...tests.weaknesses, ...(await weighSurroundings(held, expected, baseline.subject, signatures, isBuilt)));
     const end = await observer.snapshot(baseline.manifest);
     const names = await movedFiles(bound.after.manifest, end.manifest, outputs, observer);
     if (names.length > 0) weaknesses.push({ kind: "check_changes_subject", detail: `files changed after it ran: ${some(names)}` });
@@ -130,22 +132,33 @@ async function weighInputs(held: Held): Promise<{ readonly weaknesses: Weakness[
 }
 
 /** What is ignored but decides: dependencies and configuration as at the baseline or as recorded installs left them, build output made from this tree. */
-async function weighSurroundings(held: Held, stored: StoredInputs, baselineSubject: string, atStart: Signatures): Promise<Weakness[]> {
-  const { input, rounds, round, bound, now, isAccepted } = held;
+async function weighSurroundings(
+  held: Held,
+  stored: StoredInputs,
+  baselineSubject: string,
+  atStart: Signatures,
+  isBuilt: (key: string, signature: string) => boolean,
+): Promise<Weakness[]> {
+  const { input, rounds, round, bound, now, first, isAccepted } = held;
   const atEnd = await takeSignatures(input.observer, input.files, [now.named]);
   const weaknesses: Weakness[] = [];
-  const around = changedKeys(stored.around, atStart.around).filter((key) => !isAccepted(key.slice(key.indexOf(":") + 1)));
+  const pathOf = (key: string): string => key.slice(key.indexOf(":") + 1);
+  const around = changedKeys(stored.around, atStart.around).filter((key) => !isAccepted(pathOf(key)));
   if (around.length > 0)
     weaknesses.push({ kind: "inputs_changed", detail: `what the check uses changed in this session: ${some(around)}` });
 
-  const unbuilt = Object.keys(atStart.builds).filter((key) => {
-    const isAsBefore = stored.builds[key] === atStart.builds[key] && baselineSubject === bound.subjectBefore;
-    return atStart.builds[key] === atEnd.builds[key] && !isAsBefore;
+  const unbuilt = Object.entries(atStart.builds).filter(([key, signature]) => {
+    const isTouched = stored.builds[key] !== signature;
+    const isOld = atStart.named.has(key) && baselineSubject !== bound.subjectBefore && atEnd.builds[key] === signature;
+    return (isTouched || isOld) && !isBuilt(key, signature) && !isAccepted(pathOf(key));
   });
   if (unbuilt.length === 0) return weaknesses;
-  // A check that builds what it needs passes without the old output too.
-  const clean = await rounds.inCopy(round, bound.after.manifest, [], atStart.buildPlaces);
-  if (!clean.passed)
-    weaknesses.push({ kind: "stale_build", detail: `stale build: nothing shows that it was made from this tree: ${some(unbuilt)}` });
+  // A check that builds what it needs, or needs none of it, passes without the old output too, with as many tests.
+  const keys = unbuilt.map(([key]) => key);
+  const places = atStart.buildPlaces.filter((place) => keys.includes(keyOf(place)));
+  const clean = await rounds.inCopy(round, bound.after.manifest, [], places);
+  const [ran, wanted] = [await executed(clean, first, input.blobs), await executed(bound.run, first, input.blobs)];
+  if (!clean.passed || (wanted !== null && wanted > (ran ?? 0)))
+    weaknesses.push({ kind: "stale_build", detail: `stale build: nothing shows that it was made from this tree: ${some(keys)}` });
   return weaknesses;
 }

@@ -13,7 +13,7 @@ export interface Installer {
 }
 
 /** No quotes, expansions, redirections or second command: what is not one plain line is no recorded install. */
-const plainLine = /^[\w@%+=:,./^~ -]+$/;
+export const plainLine = /^[\w@%+=:,./^~ -]+$/;
 /** Flags that change neither where it is installed, nor from where, nor whether the lock file is kept. */
 const harmlessFlags =
   /^(?:-[DEOPSsqv]|--(?:save(?:-dev|-exact|-optional|-prod)?|no-(?:audit|fund|progress)|(?:audit|fund)=false|silent|quiet|verbose|offline|prefer-offline|ignore-scripts|frozen-lockfile|immutable|locked|frozen|production|prod|dev|exact|legacy-peer-deps|include=dev))$/;

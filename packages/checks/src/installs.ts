@@ -1,4 +1,4 @@
-import type { Install } from "@holdfast/protocol";
+import type { RecordedRun } from "@holdfast/protocol";
 import type { Baseline } from "@holdfast/runtime";
 import { storedInputs } from "./baseline.ts";
 import { commandCheck } from "./command-check.ts";
@@ -10,7 +10,7 @@ import type { VerifierInput } from "./rounds.ts";
 import { changedKeys, takeSignatures } from "./signatures.ts";
 
 type Place = { readonly root: string; readonly path: string };
-type Lock = Install["locks"][number];
+type Lock = RecordedRun["locks"][number];
 
 /** The scripts of package.json that an install runs; their pre and post scripts come along. */
 const lifecycle = ["install", "prepublish", "prepare", "dependencies"].map((name) => `npm run ${name}`).join("; ");
@@ -28,7 +28,7 @@ export async function beforeInstall(
   command: string,
   cwd: string,
   baseline: Baseline,
-): Promise<(() => Promise<Install | null>) | null> {
+): Promise<(() => Promise<RecordedRun | null>) | null> {
   const { observer, files } = input;
   const installer = installerOf(command);
   const place = placeOf(files, cwd);
@@ -48,7 +48,7 @@ export async function beforeInstall(
     const folders = changedKeys(before.around, after.around)
       .filter((key) => isBelow(key, new Set(installer.folders)))
       .map((key) => ({ key, before: key === removed ? null : (before.around[key] ?? null), after: after.around[key] ?? null }));
-    return { command: command.trim(), folders, locks };
+    return { command: command.trim(), folders, locks, subject: null };
   };
 }
 
@@ -114,13 +114,14 @@ export interface Installed {
 export async function followInstalls(
   { observer, blobs }: Pick<VerifierInput, "observer" | "blobs">,
   baseline: Readonly<Record<string, string>>,
-  installs: readonly Install[],
+  installs: readonly RecordedRun[],
   manifests: { readonly before: string; readonly after: string },
 ): Promise<Installed> {
   const around: Record<string, string> = { ...baseline };
   const notes: string[] = [];
   const linesIn = async (manifest: string, lock: Lock): Promise<readonly string[]> => linesOf(await observer.content(manifest, lock));
-  for (const { command, folders, locks } of installs) {
+  for (const { command, folders, locks, subject } of installs) {
+    if (subject !== null) continue;
     let isShown = true;
     const changed: string[] = [];
     for (const lock of locks) {

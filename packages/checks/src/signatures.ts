@@ -3,14 +3,16 @@ import { matcher } from "./glob.ts";
 import { keyOf, placeOf, type Workplace } from "./inputs.ts";
 import type { Named } from "./named.ts";
 import { folderOf, nameOf } from "./paths.ts";
-import { configAbove, ignoredConfig } from "./toolchains.ts";
+import { configAbove, ignoredConfig, reports } from "./toolchains.ts";
 
 /** What is not in scope but decides results, as it looks now. */
 export interface Signatures {
   /** Dependency folders and configuration. */
   readonly around: Readonly<Record<string, string>>;
-  /** Ignored build output that the check names. */
+  /** What else is ignored, build output mostly, and what checks name of it. */
   readonly builds: Readonly<Record<string, string>>;
+  /** Keys of `builds` that checks name. */
+  readonly named: ReadonlySet<string>;
   readonly buildPlaces: readonly Place[];
 }
 
@@ -24,11 +26,17 @@ export async function takeSignatures(files: CheckFiles, workplace: Workplace, na
     }
   }
   const home = placeOf(workplace, workplace.cwd)?.root ?? "";
+  const isReport = matcher(reports);
+  const buildPlaces: Place[] = ignored.filter((e) => !e.isDependency && (e.isFolder || !isConfig(e.path)) && !isReport(e.path));
+  const entries = new Set(buildPlaces.map(keyOf));
+  const namedKeys = new Set<string>();
   const others = new Set(named.flatMap((one) => [...one.others]));
-  const buildPlaces: Place[] = [];
   for (const path of others) {
     const isIgnored = ignored.some((e) => e.root === home && !e.isDependency && (e.path === path || path.startsWith(`${e.path}/`)));
-    if (isIgnored && nameOf(path) !== "") buildPlaces.push({ root: home, path });
+    if (!isIgnored || nameOf(path) === "") continue;
+    const key = keyOf({ root: home, path });
+    namedKeys.add(key);
+    if (!entries.has(key)) buildPlaces.push({ root: home, path });
   }
   const signed = await files.sign([...around, ...buildPlaces]);
   const pick = (places: readonly Place[]): Record<string, string> => {
@@ -40,7 +48,7 @@ export async function takeSignatures(files: CheckFiles, workplace: Workplace, na
     }
     return out;
   };
-  return { around: pick(around), builds: pick(buildPlaces), buildPlaces };
+  return { around: pick(around), builds: pick(buildPlaces), named: namedKeys, buildPlaces };
 }
 
 /** Keys whose signature differs, one that is only in one of the two included. */

@@ -75,6 +75,12 @@ export const sectionFiles: readonly { readonly file: string; readonly sections: 
 /** Keys of package.json that direct a runner, beside the scripts that the check runs. */
 export const packageKeys: readonly string[] = ["jest", "vitest", "mocha", "ava", "tap", "c8", "nyc", "workspaces"];
 
+/** What tools write for people and for other tools, and no check reads: changes in it are no reason to run one again. */
+export const reports: readonly string[] = [
+  "{coverage,htmlcov,.nyc_output,.coverage,.coverage.*,test-results,playwright-report,__pycache__,.DS_Store}",
+  "*.{log,pyc}",
+];
+
 /** Files that reach into a check's run also where they are ignored. */
 export const ignoredConfig: readonly string[] = runnerFiles;
 

@@ -1,6 +1,7 @@
 import type { Verifier } from "@holdfast/runtime";
 import { storedInputs, takeBaseline } from "./baseline.ts";
 import { checkFinal } from "./final.ts";
+import { beforeBuild } from "./builds.ts";
 import { beforeInstall } from "./installs.ts";
 import { judge, staleChecks } from "./judge.ts";
 import { subjectOf } from "./subject.ts";
@@ -16,7 +17,8 @@ export function createVerifier(input: VerifierInput): Verifier {
     baseline: (checks, runs, context, signal) => takeBaseline(input, rounds, checks, runs, context, signal),
     check: (check, baseline, context, signal) =>
       rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal)),
-    beforeInstall: (command, cwd, baseline) => beforeInstall(input, command, cwd, baseline),
+    beforeRun: async (command, cwd, baseline) =>
+      (await beforeInstall(input, command, cwd, baseline)) ?? (await beforeBuild(input, command, baseline)),
     stale: staleChecks,
     async subject({ manifest, inputs }) {
       return subjectOf(await input.observer.snapshot(manifest), storedInputs(inputs).outputs, input.observer);

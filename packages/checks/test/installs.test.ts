@@ -25,10 +25,10 @@ beforeEach(() => {
 afterEach(() => place.end());
 
 async function install(baseline: Awaited<ReturnType<Place["baseline"]>>, command: string, work: () => void): Promise<void> {
-  const looksAgain = await place.verifier.beforeInstall(command, place.dir, baseline);
+  const looksAgain = await place.verifier.beforeRun(command, place.dir, baseline);
   work();
   const record = await looksAgain?.();
-  if (record) place.installs.push(record);
+  if (record) place.runs.push(record);
 }
 
 async function ending(work: (run: (command: string, work: () => void) => Promise<void>) => Promise<void>) {
@@ -159,5 +159,5 @@ test("the real npm ci is recorded", async () => {
   place.commit();
   const end = await ending((run) => run("npm ci", () => npm("ci")));
   expect(end).toMatchObject({ verdict: "pass", kinds: [] });
-  expect(place.installs[0]?.folders[0]).toMatchObject({ key: "main:node_modules", before: null });
+  expect(place.runs[0]?.folders[0]).toMatchObject({ key: "main:node_modules", before: null });
 });

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { CheckDefinition, Evidence, Install } from "@holdfast/protocol";
+import type { CheckDefinition, Evidence, RecordedRun } from "@holdfast/protocol";
 import type {
   Baseline,
   BlobStore,
@@ -30,7 +30,7 @@ export interface Place {
   /** Whatever the checks printed. */
   readonly printed: string[];
   accept: string[];
-  readonly installs: Install[];
+  readonly runs: RecordedRun[];
   write(path: string, content: string): void;
   remove(path: string): void;
   git(...args: string[]): void;
@@ -82,7 +82,7 @@ export function makePlace(options: PlaceOptions = { mode: "off", processes: (_to
     processes,
     printed,
     accept: [],
-    installs: [],
+    runs: [],
     write(path, content) {
       mkdirSync(dirname(join(dir, path)), { recursive: true });
       writeFileSync(join(dir, path), content);
@@ -98,7 +98,7 @@ export function makePlace(options: PlaceOptions = { mode: "off", processes: (_to
       runId: `turn.${(runs += 1)}`,
       isSandboxed: options.mode !== "off",
       acceptCheckChanges: place.accept,
-      installs: place.installs,
+      runs: place.runs,
       runningTasks: [],
       earlier: null,
       handOver: async () => undefined,

@@ -209,7 +209,7 @@ function fakeVerifier(passes: () => boolean): Verifier {
   });
   return {
     stale: () => [],
-    beforeInstall: async () => null,
+    beforeRun: async () => null,
     baseline: async (checks, runs) => ({
       subject,
       manifest: "manifest",

@@ -120,6 +120,23 @@ test("what is ignored is listed with whole folders as one, dependencies told apa
   ]);
 });
 
+test("what is ignored is listed without git too", async () => {
+  place = makePlace({ git: false });
+  fill();
+  place.write("pkg/node_modules/y.js", "y");
+  place.write("pkg/a.js", "a");
+  place.write("pkg/dist/b.js", "b");
+  const ignored = (await place.observer().ignored()).map(({ path, isFolder, isDependency }) => [path, isFolder, isDependency]);
+  expect(ignored.sort()).toEqual([
+    [".env", false, false],
+    ["dist", true, false],
+    ["node_modules", true, true],
+    ["pkg/dist", true, false],
+    ["pkg/node_modules", true, true],
+    ["target", true, false],
+  ]);
+});
+
 test("a signature changes with any file below, an edit that keeps size and mtime among them, and not with caches", async () => {
   place = makePlace({ git: true });
   fill();

@@ -42,16 +42,17 @@ export type CheckRun = z.infer<typeof checkRun>;
 
 /** Why passing evidence is not enough. */
 /**
- * What one command that installs dependencies made of them, as seen right before and right after it. `folders`: signatures
- * of dependency folders by `root:path`, null where there was none. `locks`: the lock files it went by, as it left them;
- * `content` is a blob.
+ * What one command that installs dependencies or builds made of ignored files, as seen right before and right after it.
+ * `folders`: signatures by `root:path`, null where there was nothing. `locks`: the lock files that an install went by, as
+ * it left them; `content` is a blob. `subject`: for a build, a digest of the tree that it left and of the dependencies it had.
  */
-export const install = z.object({
+export const recordedRun = z.object({
   command: z.string(),
   folders: z.array(z.object({ key: z.string(), before: z.string().nullable(), after: z.string().nullable() })),
   locks: z.array(z.object({ root: z.string(), path: z.string(), digest: z.string(), content: z.string() })),
+  subject: z.string().nullable(),
 });
-export type Install = z.infer<typeof install>;
+export type RecordedRun = z.infer<typeof recordedRun>;
 
 export const weaknesses = [
   "flaky",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { callOutcome, callPlan } from "./call.ts";
-import { checkDefinition, evidence, install, report } from "./check.ts";
+import { checkDefinition, evidence, recordedRun, report } from "./check.ts";
 import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope } from "./decision.ts";
 import { judgement } from "./expectation.ts";
 import { assistantMessage, notice, reasoning, toolCall, toolResult, usage, userMessage } from "./item.ts";
@@ -138,7 +138,7 @@ export const eventPayloads = {
     attempt: z.number().int(),
   }),
   "call.settled": z.object({ callId: z.string(), outcome: callOutcome, result: toolResult, judgement: judgement.nullable() }),
-  "install.recorded": z.object({ callId: z.string(), install }),
+  "run.recorded": z.object({ callId: z.string(), run: recordedRun }),
   "task.ended": z.object({
     taskId: z.string(),
     exitCode: z.number().int().nullable(),

@@ -246,7 +246,7 @@ function createTestVerifier(world: World): Verifier {
   });
   return {
     stale: () => [],
-    beforeInstall: async (command) => (command === "npm ci" ? async () => ({ command, folders: [], locks: [] }) : null),
+    beforeRun: async (command) => (command === "npm ci" ? async () => ({ command, folders: [], locks: [], subject: null }) : null),
     baseline: async (checks) => ({
       subject: "s",
       manifest: "m",

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createPlace } from "./run.ts";
 
 const files = {
@@ -57,6 +57,48 @@ test("a test changed to pass is no proof: unverified, and the status says the ev
   const { code, stderr } = await place.exec("--check", "npm test", "Fix sum");
   expect(code).toBe(6);
   expect(stderr).toMatch(/the test itself changed/i);
+});
+
+describe("dependencies installed during the turn", () => {
+  const shell = (command: string) => ({ name: "run_command", input: { command } });
+  const install = "npm ci --no-audit --no-fund";
+  const withPackage = {
+    ...files,
+    ".gitignore": "node_modules/\n",
+    "package.json": '{ "name": "sum", "type": "module", "scripts": { "test": "node --test" }, "dependencies": { "plus": "file:plus" } }\n',
+    "package-lock.json": JSON.stringify({
+      name: "sum",
+      lockfileVersion: 3,
+      packages: {
+        "": { name: "sum", dependencies: { plus: "file:plus" } },
+        "node_modules/plus": { resolved: "plus", link: true },
+        plus: {},
+      },
+    }),
+    "plus/package.json": '{ "name": "plus", "type": "module", "exports": "./index.js" }\n',
+    "plus/index.js": "export const plus = (a, b) => a + b;\n",
+    "sum.js": 'import { plus } from "plus";\nexport const sum = (a, b) => plus(a, -b);\n',
+  };
+  const fixed = { name: "edit_file", input: { path: "sum.js", edits: [{ old: "a, -b", new: "a, b" }] } };
+  const endOf = async (...commands: string[]) => {
+    const calls = [fixed, ...commands.map(shell)];
+    const place = await createPlace((results) => {
+      const call = calls[results.length];
+      return call === undefined ? { text: "Done." } : { calls: [call] };
+    }, withPackage);
+    return place.exec("--approvals", "allow", "--check", "npm test", "Fix sum");
+  };
+
+  test("by one recorded install are no weakness, and the report names it", async () => {
+    const { code, stderr } = await endOf(install);
+    expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stderr.replace(/\s+/g, " ")).toContain(`dependencies by \`${install}\``);
+  });
+
+  test("with an edit in the same command are weak", async () => {
+    const { code, stderr } = await endOf(`${install} && echo 1 > node_modules/x.js`);
+    expect({ code, stderr: code === 6 ? "" : stderr }).toEqual({ code: 6, stderr: "" });
+  });
 });
 
 test("give_up fails the turn; a reached limit exhausts it; both say why", async () => {

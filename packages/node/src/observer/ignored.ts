@@ -1,10 +1,12 @@
-import { existsSync, lstatSync } from "node:fs";
+import { lstatSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import type { IgnoredEntry } from "@holdfast/runtime";
 import type { Git } from "./git.ts";
-import { decodeNames, fsPath } from "./names.ts";
+import { decodeName, decodeNames, fsPath } from "./names.ts";
 import { dependencyFolders } from "./tools.ts";
+import { walkFiles } from "./walk.ts";
 
-/** What git ignores below the roots, whole folders as one; without git, the dependency folders at the top of each root. */
+/** What git ignores below the roots, whole folders as one. */
 export async function listIgnored(git: Git, roots: readonly { readonly id: string; readonly path: string }[]): Promise<IgnoredEntry[]> {
   const entries: IgnoredEntry[] = [];
   for (const root of roots) {
@@ -17,10 +19,31 @@ export async function listIgnored(git: Git, roots: readonly { readonly id: strin
       }
       continue;
     }
-    for (const name of dependencyFolders)
-      if (existsSync(fsPath(root.path, name))) entries.push({ root: root.id, path: name, isFolder: true, isDependency: true });
+    for (const entry of await plainIgnored(root.path)) entries.push({ root: root.id, ...entry });
   }
   return leaves(entries).filter((entry) => exists(roots, entry));
+}
+
+/** Without git: what walking by the ignore files leaves out, a folder without any file in scope as one. */
+async function plainIgnored(root: string): Promise<Omit<IgnoredEntry, "root">[]> {
+  const inScope = new Set([""]);
+  for (const path of await walkFiles(root, null)) {
+    inScope.add(path);
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) inScope.add(path.slice(0, at));
+  }
+  const entries: Omit<IgnoredEntry, "root">[] = [];
+  const pending = [""];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    for (const entry of await readdir(fsPath(root, folder), { withFileTypes: true, encoding: "buffer" }).catch(() => [])) {
+      const name = decodeName(entry.name);
+      const path = folder === "" ? name : `${folder}/${name}`;
+      const isFolder = entry.isDirectory();
+      if (name === ".git") continue;
+      if (!inScope.has(path)) entries.push({ path, isFolder, isDependency: isDependency(path) });
+      else if (isFolder) pending.push(path);
+    }
+  }
+  return entries;
 }
 
 /** Git names a folder without tracked files beside what is ignored in it: what lies deeper says it all, but for dependencies. */

@@ -9,7 +9,7 @@ import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { isFatal, messageOf, newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
-import { recordingInstall } from "./install.ts";
+import { recordingRun } from "./record-run.ts";
 import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
 
@@ -71,7 +71,7 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
       driver,
       callId,
       signal,
-      (handOver) => recordingInstall(driver, callId, plan, () => run(handOver)),
+      (handOver) => recordingRun(driver, callId, plan, () => run(handOver)),
       isBegun,
     );
     return [...settle(driver, register, callId, outcome), ...events];

@@ -141,8 +141,8 @@ function blobsOf(event: SessionEvent): string[] {
         ...(event.payload.outcome.changed ?? []).flatMap((file) => (file.before === null ? [] : [file.before])),
         ...(event.payload.outcome.images ?? []).map((image) => image.blob),
       ];
-    case "install.recorded":
-      return event.payload.install.locks.map(({ content }) => content);
+    case "run.recorded":
+      return event.payload.run.locks.map(({ content }) => content);
     case "baseline.recorded":
       return [...event.payload.blobs, ...event.payload.evidence.flatMap(outputsOf)];
     case "snapshot.recorded":

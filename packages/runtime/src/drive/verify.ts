@@ -24,7 +24,7 @@ function context(driver: Driver, runId: string, handOver: HandOver): VerifierCon
     handOver,
     isSandboxed: settings.sandbox !== "off",
     acceptCheckChanges: settings.acceptCheckChanges,
-    installs: driver.registers.get("installs", "") ?? [],
+    runs: driver.registers.get("runs", "") ?? [],
     runningTasks: driver.registers.entries("task").map(([, task]) => task.ref),
     onOutput: (checkId, text) => {
       emitDelta(driver, { type: "output.delta", callId: checkId, offset, text });

@@ -124,8 +124,8 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return { head: openCall(head, event.payload.callId, { attempt: event.payload.attempt }), puts: [] };
     case "call.settled":
       return callSettled(head, registers, event.payload);
-    case "install.recorded":
-      return { head, puts: [put("installs", "", [...(registers.get("installs", "") ?? []), event.payload.install])] };
+    case "run.recorded":
+      return { head, puts: [put("runs", "", [...(registers.get("runs", "") ?? []), event.payload.run])] };
     case "task.ended":
       return { head, puts: [put("task", event.payload.taskId, null)] };
     case "baseline.started":

@@ -3,8 +3,8 @@ import type {
   CallPlan,
   CheckDefinition,
   Evidence,
-  Install,
   Json,
+  RecordedRun,
   ReplayClass,
   Root,
   RuleRef,
@@ -139,8 +139,8 @@ export interface RegisterKinds {
   /** Content digest of a file as the model saw it last, by real path. */
   readonly seen: { readonly digest: string };
   readonly task: Task;
-  /** Commands that installed dependencies in this session, oldest first. */
-  readonly installs: readonly Install[];
+  /** Commands of this session that installed dependencies or built, oldest first. */
+  readonly runs: readonly RecordedRun[];
   readonly baseline: {
     readonly subject: string;
     readonly manifest: string | null;

@@ -1,4 +1,4 @@
-import type { CheckDefinition, Evidence, Install, Json, Report } from "@holdfast/protocol";
+import type { CheckDefinition, Evidence, Json, RecordedRun, Report } from "@holdfast/protocol";
 import type { Owner } from "./log.ts";
 
 export interface Baseline {
@@ -15,8 +15,8 @@ export interface VerifierContext {
   readonly runId: string;
   readonly isSandboxed: boolean;
   readonly acceptCheckChanges: readonly string[];
-  /** What the session's commands installed, oldest first. */
-  readonly installs: readonly Install[];
+  /** What the session's commands installed and built, oldest first. */
+  readonly runs: readonly RecordedRun[];
   /** Commands of the session that still run; they are paused while a check runs. */
   readonly runningTasks: readonly string[];
   /** The session's baseline so far, where checks are added later: it stays, and only what is new is taken. */
@@ -38,10 +38,10 @@ export interface Verifier {
   /** `runs` false only takes the subject and the inputs' content (`--no-baseline`). */
   baseline(checks: readonly CheckDefinition[], runs: boolean, context: VerifierContext, signal: AbortSignal): Promise<Baseline>;
   /**
-   * Asked before a command that runs alone in the workspace. Where it is an install whose result can be told, the function
-   * returned is called once it has ended with exit status 0, before anything else runs.
+   * Asked before a command that runs alone in the workspace. Where it is an install or a build whose result can be told, the
+   * function returned is called once it has ended with exit status 0, before anything else runs.
    */
-  beforeInstall(command: string, cwd: string, baseline: Baseline): Promise<(() => Promise<Install | null>) | null>;
+  beforeRun(command: string, cwd: string, baseline: Baseline): Promise<(() => Promise<RecordedRun | null>) | null>;
   check(check: CheckDefinition, baseline: Baseline, context: VerifierContext, signal: AbortSignal): Promise<Evidence>;
   /**
    * Pure: ids of checks whose evidence in this round is of another tree than the last check's, because a check that ran

@@ -28,7 +28,7 @@ async function turnWith(command: string, outcome: Partial<CallOutcome>, before: 
 describe("an install", () => {
   test("that ended well is recorded with its settlement", async () => {
     const types = await turnWith("npm ci", { exitCode: 0 });
-    expect(types[types.indexOf("call.settled") + 1]).toBe("install.recorded");
+    expect(types[types.indexOf("call.settled") + 1]).toBe("run.recorded");
   });
 
   const task = { id: "t1", callId: "c1", kind: "command" as const, title: "npm ci", ref: "t1" };
@@ -38,6 +38,6 @@ describe("an install", () => {
     ["beside a command that runs on", "npm ci", { exitCode: 0 }, { task }],
     ["that is none", "npm ci && true", { exitCode: 0 }, null],
   ] as const)("%s is not recorded", async (_, command, outcome, before) => {
-    expect(await turnWith(command, outcome, before)).not.toContain("install.recorded");
+    expect(await turnWith(command, outcome, before)).not.toContain("run.recorded");
   });
 });
