@@ -126,3 +126,7 @@ test("the workspace is the git work tree around the folder, but not a home folde
   expect(await findWorkspace("a/b", folder, { HOME: folder })).toEqual({ cwd: join(folder, "a/b"), root: join(folder, "a/b") });
   expect(await findWorkspace(".", folder, { HOME: folder })).toEqual({ cwd: folder, root: folder });
 });
+
+test("the whole machine is no workspace", async () => {
+  await expect(findWorkspace("/", folder, {})).rejects.toMatchObject({ code: "workspace_invalid" });
+});

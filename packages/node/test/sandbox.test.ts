@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Processes } from "@holdfast/runtime/ports/processes";
+import { createProcesses } from "@holdfast/node/processes/index";
 import { makePlace, ownEnvironment, processesAt, runToEnd, specFor } from "./processes-fixture.ts";
 import type { Place } from "./processes-fixture.ts";
 
@@ -194,6 +195,28 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     mkdirSync(made);
     await run("git init -q --separate-git-dir=elsewhere", { cwd: made, confinement: { roots: [made] } });
     expect(existsSync(join(made, ".git"))).toBe(false);
+  });
+
+  it("in a home folder changes nothing that the next shell or login runs", async () => {
+    const user = join(place.base, "person");
+    mkdirSync(join(user, ".ssh"), { recursive: true });
+    writeFileSync(join(user, ".ssh/id"), "SECRET");
+    mkdirSync(join(user, ".claude"));
+    writeFileSync(join(user, ".claude/key"), "SECRET");
+    writeFileSync(join(user, ".bashrc"), "kept");
+    const atHome = createProcesses({ home: join(user, ".holdfast"), workspaceRoots: [user], userHome: user });
+    const write =
+      "echo evil >>.bashrc; echo evil >.profile; mkdir -p .config .local/bin; ln -s /tmp .config/autostart; echo evil >.local/bin/git";
+    const read = "cat .ssh/id .claude/key .holdfast/commands/session/boot; rm -rf .ssh; touch .ssh/authorized_keys; echo ok >file";
+    const confinement = { mode: "workspace-write" as const, roots: [user] };
+    const { text } = await runToEnd(atHome, specFor(place, `${write}; ${read}`, { cwd: user, confinement }));
+    await atHome.endSession("session", { forget: true });
+    expect(text).not.toContain("SECRET");
+    expect(text.match(/^cat: .*No such file/gm)).toHaveLength(3);
+    expect(readFileSync(join(user, ".bashrc"), "utf8")).toBe("kept");
+    for (const path of [".profile", ".config/autostart", ".local/bin", ".ssh/authorized_keys"])
+      expect(existsSync(join(user, path)), path).toBe(false);
+    expect(readFileSync(join(user, "file"), "utf8")).toBe("ok\n");
   });
 
   it("can't have git run what it wrote into a repository that the index names", async () => {

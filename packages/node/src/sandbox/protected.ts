@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { contains } from "./mounts.ts";
 import { nearestReal } from "./real.ts";
 
 /**
@@ -14,7 +15,7 @@ export interface Protection {
   readonly pinned: readonly string[];
   readonly readOnly: readonly string[];
   /**
-   * Git's places that don't exist, which no mount can keep that way: if a command makes them, the wrapper moves them away
+   * Git's and the home's places that don't exist, which no mount can keep that way: if a command makes them, the wrapper moves them away
    * when it ends. A project place made by a command stays: it shows among the changes of the turn.
    */
   readonly absent: readonly string[];
@@ -25,8 +26,32 @@ const projectPlaces = [".vscode", ".idea", ".devcontainer", ".husky", ".holdfast
 /** `commondir` would make git read its configuration and hooks from wherever it names. */
 const gitPlaces = ["hooks", "config", "config.worktree", "commondir"] as const;
 
+/** In a home folder that is worked in: what the user's next shell, session or login runs. */
+const homePlaces = [
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".bash_aliases",
+  ".profile",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".pam_environment",
+  ".xprofile",
+  ".xinitrc",
+  ".gitconfig",
+  ".config/git",
+  ".config/fish",
+  ".config/autostart",
+  ".config/systemd",
+  ".local/bin",
+  "bin",
+] as const;
+
 /** `links` are the paths of a root that its index takes for repositories of their own (submodules). */
-export function protectionOf(root: string, links: readonly string[]): Protection {
+export function protectionOf(root: string, links: readonly string[], home: string): Protection {
   const writable: string[] = [];
   const pinned: string[] = [];
   const git: string[] = [];
@@ -49,7 +74,10 @@ export function protectionOf(root: string, links: readonly string[]): Protection
     if (isFolder) pinned.push(entry);
     git.push(...(isFolder ? ownPlaces(entry) : [entry]));
   }
-  const places = [...projectPlaces.map((name) => join(root, name)), ...git];
+  const ofHome = contains(root, home) ? homePlaces.map((name) => join(home, name)) : [];
+  const places = [...projectPlaces.map((name) => join(root, name)), ...ofHome, ...git];
+  // One that exists is hidden altogether.
+  const keys = contains(root, home) ? [join(home, ".ssh")] : [];
   const readOnly = places.filter((path) => kindOf(path) === "file" || kindOf(path) === "folder");
   // A link itself can be replaced, whatever it leads to; only its folder can be kept.
   const linkFolders = places.filter((path) => kindOf(path) === "link").map(dirname);
@@ -57,7 +85,9 @@ export function protectionOf(root: string, links: readonly string[]): Protection
     writable,
     pinned,
     readOnly: [...new Set([...readOnly, ...linkFolders.filter((path) => path !== root)])],
-    absent: git.filter((path) => kindOf(path) === null).map((path) => join(nearestReal(dirname(path)), basename(path))),
+    absent: [...git, ...ofHome, ...keys]
+      .filter((path) => kindOf(path) === null)
+      .map((path) => join(nearestReal(dirname(path)), basename(path))),
   };
 }
 

@@ -33,22 +33,27 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
   const binds = (confinement.binds ?? []).map((one) => ({ ...one, to: existsSync(one.to) ? realpathSync(one.to) : one.to }));
   const replacedRoots = new Set(binds.map((one) => one.to));
   const own = roots.filter((root) => !replacedRoots.has(root));
-  const protections = isWritable ? own.map((root) => ({ root, ...protectionOf(root, input.links[root] ?? []) })) : [];
+  const protections = isWritable ? own.map((root) => ({ root, ...protectionOf(root, input.links[root] ?? [], input.userHome) })) : [];
+  const keep = [...roots, ...input.workspaceRoots, input.tmp];
+  const masked = maskedPaths(input.userHome, input.holdfastHome, keep);
   const kept = protections.flatMap(({ root, readOnly }) => {
-    const paths = [...readOnly, ...input.ownFolders.filter((path) => contains(root, path))];
+    // What is hidden stays so: in a home folder, `.claude` and its like are a project's places and the user's.
+    const paths = [
+      ...readOnly.filter((path) => !masked.some((each) => contains(each, path))),
+      ...input.ownFolders.filter((path) => contains(root, path)),
+    ];
     return [
       ...paths.flatMap((path) => foldersBetween(root, path)).map((path) => bind(path, path, true)),
       ...paths.map((path) => bind(path, path, false)),
     ];
   });
-  const keep = [...roots, ...input.workspaceRoots, input.tmp];
   const mounts: Mount[] = [
     bind(input.tmp, "/tmp", true),
     { type: "hide", to: "/run", isFolder: true, blank: input.blank },
     ...kernelSettings().map((path) => bind(path, path, false)),
     ...systemInRun.filter(existsSync).map((path) => bind(path, path, false)),
     ...hiddenByTmp(input.userHome, input.path).map((path) => bind(path, path, false)),
-    ...maskedPaths(input.userHome, input.holdfastHome, keep).map((path): Mount => ({
+    ...masked.map((path): Mount => ({
       type: "hide",
       to: path,
       isFolder: isFolder(path),
