@@ -6,7 +6,7 @@ import { parseConfig } from "../src/config/config.ts";
 import { ensureHome, writeAtomically } from "../src/config/home.ts";
 import { chooseModel, endpointOf, secretValues } from "../src/config/model-choice.ts";
 import { distrust, isTrusted, readTrust, trust, trustPath } from "../src/config/trust-store.ts";
-import { findWorkspace } from "../src/config/workspace.ts";
+import { assertWorkable, findWorkspace } from "../src/config/workspace.ts";
 
 let folder = "";
 beforeEach(async () => {
@@ -128,5 +128,7 @@ test("the workspace is the git work tree around the folder, but not a home folde
 });
 
 test("the whole machine is no workspace", async () => {
-  await expect(findWorkspace("/", folder, {})).rejects.toMatchObject({ code: "workspace_invalid" });
+  const workspace = await findWorkspace("/", folder, {});
+  expect(workspace).toEqual({ cwd: "/", root: "/" });
+  expect(() => assertWorkable(workspace)).toThrow("the whole machine");
 });

@@ -19,16 +19,19 @@ export async function findWorkspace(folder: string, base: string, env: Readonly<
   if (found === null) throw new HoldfastError("workspace_invalid", `there is no folder ${given}`);
   if (!found.isDirectory()) throw new HoldfastError("workspace_invalid", `${given} is not a folder`);
   const cwd = await realpath(given);
-  if (cwd === "/") {
-    throw new HoldfastError("workspace_invalid", "the whole machine can't be the workspace: every command could change all of it", {
-      hint: "go to the folder you want to work in, or name it with --cd",
-    });
-  }
   const tooWide = new Set(["/", await realpath(env["HOME"] || homedir()).catch(() => "/")]);
   for (let at = cwd; ; at = dirname(at)) {
     if (await exists(join(at, ".git"))) return { cwd, root: at !== cwd && tooWide.has(at) ? cwd : at };
     if (at === dirname(at)) return { cwd, root: cwd };
   }
+}
+
+/** Throws `workspace_invalid` for the whole machine: every command could change all of it. */
+export function assertWorkable({ root }: Workspace): void {
+  if (root !== "/") return;
+  throw new HoldfastError("workspace_invalid", "the whole machine can't be the workspace: every command could change all of it", {
+    hint: "go to the folder you want to work in, or name it with --cd",
+  });
 }
 
 async function exists(path: string): Promise<boolean> {

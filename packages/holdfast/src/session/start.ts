@@ -7,7 +7,7 @@ import { ensureHome, homeFolder } from "../config/home.ts";
 import { chooseModel, endpointOf, secretValues } from "../config/model-choice.ts";
 import { isTrusted } from "../config/trust-store.ts";
 import type { Workspace } from "../config/workspace.ts";
-import { findWorkspace } from "../config/workspace.ts";
+import { assertWorkable, findWorkspace } from "../config/workspace.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { HostOptions, Hosts, OpenHost, SessionView } from "../runtime-api.ts";
 import { checksFromCommands } from "./checks.ts";
@@ -56,6 +56,7 @@ export async function startSession(
 ): Promise<ReadySession> {
   const model = checkedModel(wishes.model, setup.config, io);
   const workspace = await findWorkspace(wishes.folder, io.cwd, io.env);
+  assertWorkable(workspace);
   const roots = [{ id: "root", path: workspace.root }];
   const settings = settingsFrom(wishes, {
     model,
