@@ -95,6 +95,28 @@ test("a frozen driver that thaws after another recovered can't act", async () =>
   await expectLaw(world.log, session);
 });
 
+test("a call with a key that got no answer is asked again with the same key, and only so often", async () => {
+  for (const answersAt of [2, Number.POSITIVE_INFINITY]) {
+    const tool = createTestTool({
+      name: "send",
+      replay: "keyed",
+      run: async (intent) => {
+        if (intent.attempt >= answersAt) return done("answered from the record");
+        throw new Error("connection reset");
+      },
+    });
+    const model = createTestModel((index) => (index < 1 ? { calls: [{ name: "send", input: {} }] } : {}));
+    const world = createWorld({ model, tools: [tool] });
+    const session = await newSession(portsOf(world));
+    await post(portsOf(world), session, say("go"));
+    await drive(portsOf(world), session, { waiting: "return" });
+    expect(new Set(tool.runs.map((intent) => intent.key)).size).toBe(1);
+    expect(tool.runs).toHaveLength(Math.min(answersAt, 3));
+    expect((await readSession(world, session)).inDoubt).toHaveLength(answersAt === 2 ? 0 : 1);
+    await expectLaw(world.log, session);
+  }
+});
+
 test("a new call equal to one in doubt is named as such to the policy", async () => {
   const asked: boolean[] = [];
   const tool = createTestTool({

@@ -13,6 +13,9 @@ import { recordingRun } from "./record-run.ts";
 import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
 
+/** How often a target that takes a key is asked before its answer counts as lost. */
+const mostKeyedAttempts = 3;
+
 /** The key a target may know a call by: the same for every attempt. */
 export function callKey(session: string, callId: string): string {
   return sha256(`${session}\n${callId}`);
@@ -98,6 +101,10 @@ async function unanswered(
   const { callId } = intent;
   const status = signal.aborted ? "interrupted" : "failed";
   const why = messageOf(error);
+  if (register.plan.replay === "keyed" && intent.attempt < mostKeyedAttempts && !signal.aborted) {
+    // The same key again: the target answers from its record, or does now what it had not done.
+    return [{ type: "call.recovered", payload: { callId, finding: "not_happened", attempt: intent.attempt + 1 } }];
+  }
   if (register.plan.replay === "safe") return [settledWithout(callId, status, `The call failed: ${clean(driver, why)}`, newId(driver))];
   const finding =
     register.plan.replay === "probe"
