@@ -3,7 +3,7 @@ import { matcher } from "./glob.ts";
 import { keyOf, placeOf, type Workplace } from "./inputs.ts";
 import type { Named } from "./named.ts";
 import { folderOf, nameOf } from "./paths.ts";
-import { configAbove, ignoredConfig, reports } from "./toolchains.ts";
+import { configAbove, reports, runnerFiles } from "./toolchains.ts";
 
 /** What is not in scope but decides results, as it looks now. */
 export interface Signatures {
@@ -18,7 +18,7 @@ export interface Signatures {
 
 export async function takeSignatures(files: CheckFiles, workplace: Workplace, named: readonly Named[]): Promise<Signatures> {
   const ignored = await files.ignored();
-  const isConfig = matcher(ignoredConfig);
+  const isConfig = matcher(runnerFiles);
   const around: Place[] = ignored.filter((entry) => entry.isDependency || (!entry.isFolder && isConfig(entry.path)));
   for (const root of workplace.roots) {
     for (let folder = folderOf(root.path); folder !== ""; folder = folderOf(folder)) {

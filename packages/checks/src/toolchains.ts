@@ -81,9 +81,6 @@ export const reports: readonly string[] = [
   "*.{log,pyc}",
 ];
 
-/** Files that reach into a check's run also where they are ignored. */
-export const ignoredConfig: readonly string[] = runnerFiles;
-
 /** Files in folders above the workspace that tools look for on their way up. */
 export const configAbove: readonly string[] = [
   ".npmrc",
