@@ -61,6 +61,11 @@ test("no text can control, reorder or hide what a terminal shows", () => {
   );
 });
 
+test("an emoji of several parts stays whole, a joiner behind a selector that joins nothing shows", () => {
+  expect(sanitize("👩\u200d❤\ufe0f\u200d👨")).toBe("👩\u200d❤\ufe0f\u200d👨");
+  expect(sanitize("\ufe0f\u200d❤\ufe0f")).toBe("<U+FE0F><U+200D>❤\ufe0f");
+});
+
 test("cleaning what is clean changes nothing", () => {
   fc.assert(
     fc.property(nasty, (text) => {

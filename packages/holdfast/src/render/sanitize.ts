@@ -8,7 +8,7 @@ const escapeSequence =
 
 /** A joiner that writing needs: between letters of scripts that use it, or inside an emoji. */
 const usedJoiner =
-  /(?<=[[\p{L}\p{M}]--\p{Script=Latin}])[\u200c\u200d](?=[[\p{L}\p{M}]--\p{Script=Latin}])|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Extended_Pictographic}#*0-9])\ufe0f/v;
+  /(?<=[[\p{L}\p{M}]--[\p{Script=Latin}\p{Default_Ignorable_Code_Point}]])[\u200c\u200d](?=[[\p{L}\p{M}]--[\p{Script=Latin}\p{Default_Ignorable_Code_Point}]])|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Extended_Pictographic}#*0-9])\ufe0f/vy;
 
 /** Control characters, and what reorders text, hides or is blank: by general category and by `Default_Ignorable_Code_Point`. */
 const hidden = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
@@ -37,12 +37,15 @@ export function sanitizeLine(text: string): string {
   return sanitize(text).trim().replace(/\n+/g, " ⏎ ");
 }
 
+const windowBefore = 3;
+
 function isUsedJoiner(character: string, index: number, whole: string): boolean {
   if (character !== "\u200c" && character !== "\u200d" && character !== "\ufe0f") return false;
-  // A window of a few units: a lookbehind needs the whole code point before the joiner.
-  const window = whole.slice(Math.max(0, index - 2), index + 3);
-  const found = usedJoiner.exec(window.toWellFormed());
-  return found !== null && found.index === index - Math.max(0, index - 2);
+  // A window of a few units: a lookbehind needs the whole code point before the joiner, and a variation selector between.
+  const start = Math.max(0, index - windowBefore);
+  const window = whole.slice(start, index + 3);
+  usedJoiner.lastIndex = index - start;
+  return usedJoiner.test(window.toWellFormed());
 }
 
 function visible(character: string): string {
