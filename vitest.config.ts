@@ -8,6 +8,7 @@ for (const name of Object.keys(process.env)) {
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
+    setupFiles: ["scripts/seed.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
