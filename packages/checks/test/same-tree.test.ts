@@ -1,51 +1,17 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Evidence } from "@holdfast/protocol";
+import type { CheckDefinition } from "@holdfast/protocol";
 import { commandCheck } from "../src/index.ts";
-import { makePlace, type Place } from "./place.ts";
+import { endingOf, makeAdder, kinds, npmTest, right, wrong } from "./adder.ts";
+import type { Place } from "./place.ts";
 
 let place: Place;
-afterEach(() => place.end());
-
-const npmTest = commandCheck("node --run test");
-const wrong = "export const add = (a, b) => a - b;\n";
-const right = "export const add = (a, b) => a + b;\n";
-const testFile = `import { test } from "node:test";
-import assert from "node:assert";
-import { add } from "../src/add.js";
-test("adds", () => assert.equal(add(1, 2), 3));
-test("adds zero", () => assert.equal(add(0, 0), 0));
-`;
-
 beforeEach(() => {
-  place = makePlace();
-  place.write("package.json", JSON.stringify({ type: "module", scripts: { test: "node --test" } }));
-  place.write("src/add.js", wrong);
-  place.write("test/add.test.js", testFile);
-  place.write(".gitignore", "node_modules/\ndist/\n");
-  place.commit();
+  place = makeAdder();
 });
-
-function kinds(evidence: readonly Evidence[]): string[] {
-  return evidence.flatMap((one) => one.weaknesses.map((weakness) => weakness.kind));
-}
-
-/** Takes the baseline, does the work, and runs the check as the end of the turn would. */
-async function ending(work: () => void | Promise<void>, check = npmTest) {
-  const baseline = await place.baseline(check);
-  await work();
-  const { evidence, verdict } = await place.round(baseline, check);
-  return {
-    verdict: verdict.verdict,
-    heading: verdict.report.heading,
-    kinds: kinds(evidence),
-    reasons: verdict.report.reasons,
-    evidence,
-    report: verdict.report,
-    forModel: verdict.forModel,
-  };
-}
+afterEach(() => place.end());
+const ending = (...[work, check]: [() => void | Promise<void>, CheckDefinition?]) => endingOf(place, work, check);
 
 test("a source that ends the run and prints a summary of its own is no proof", async () => {
   const forged = ["tests 2", "suites 0", "pass 2", "fail 0", "cancelled 0", "skipped 0", "todo 0", "duration_ms 1"].map(

@@ -45,7 +45,7 @@ test("a whole config is read", async () => {
   });
   expect(chooseModel(undefined, config, env, "/")).toBe("local/qwen");
   expect(chooseModel("openai/x", config, env, "/")).toBe("openai/x");
-  expect(chooseModel("script:demo.yaml", config, env, "/work")).toBe("script:/work/demo.yaml");
+  expect(chooseModel("script:demo.yaml", config, env, "/project")).toBe("script:/project/demo.yaml");
   expect(secretValues(config, env).toSorted()).toEqual(["local-secret", "openai-secret"]);
   expect(() => endpointOf("local/qwen", config, {})).toThrow(/LOCAL_KEY, which is not set/);
 });

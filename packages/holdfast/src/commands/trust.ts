@@ -22,7 +22,7 @@ const spec: CommandSpec = {
   ],
   examples: [
     ["holdfast trust", "the project around this folder"],
-    ["holdfast trust --remove ~/work/site", "no longer"],
+    ["holdfast trust --remove ~/code/site", "no longer"],
   ],
 };
 
