@@ -331,13 +331,32 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
     describe("erasing and deleting", () => {
       it("erases a payload and its salt and keeps the header", async () => {
         await log.commit(commitOf("s", 0, { count: 3 }));
-        await log.erase("s", 2);
-        await log.erase("s", 2);
-        await log.erase("s", 9);
+        const second = { seqs: [2, 9], blobs: [], title: null };
+        await log.erase("s", second);
+        await log.erase("s", second);
         const events = await log.read("s", 1);
         expect(events[1]).toEqual({ ...storedEvent("s", 2), payload: null, salt: null });
         expect([events[0], events[2]]).toEqual([storedEvent("s", 1), storedEvent("s", 3)]);
-        await expect(log.erase("unknown", 1)).rejects.toMatchObject({ code: "session_not_found" });
+        await expect(log.erase("unknown", second)).rejects.toMatchObject({ code: "session_not_found" });
+      });
+
+      it("forgets with what it erases all snapshots but the newest, the session's references to blobs, and its title", async () => {
+        for (const session of ["s", "other"]) {
+          await log.commit(commitOf(session, 0, { head: "one", takesSnapshot: true, blobRefs: [`of ${session}`, "shared", "kept"] }));
+          await log.commit(commitOf(session, 1, { head: "two", takesSnapshot: true }));
+        }
+        const before = await log.load("s");
+        await log.erase("s", { seqs: [1, 2], blobs: ["of s", "shared"], title: "[erased]" });
+        expect((await log.read("s", 1)).map(({ payload, salt }) => [payload, salt])).toEqual([
+          [null, null],
+          [null, null],
+        ]);
+        expect(await log.snapshot("s", 1)).toBeNull();
+        expect(await log.snapshot("s", 2)).toMatchObject({ seq: 2, head: "two" });
+        expect(await log.snapshot("other", 1)).toMatchObject({ seq: 1, head: "one" });
+        expect([...(await log.referencedBlobs())].sort()).toEqual(["kept", "of other", "shared"]);
+        expect(await log.load("s")).toEqual({ ...before, row: { ...before?.row, title: "[erased]" } });
+        expect((await log.load("other"))?.row.title).toBe("Session other");
       });
 
       it("deletes all of a session and nothing of another", async () => {

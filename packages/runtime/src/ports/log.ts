@@ -51,6 +51,16 @@ export interface Commit {
   readonly created?: { readonly workspace: string | null; readonly title: string };
 }
 
+/** What the store is to forget of a session. */
+export interface Erasure {
+  /** Events whose payload and salt go; their headers stay, and the chain still verifies. */
+  readonly seqs: readonly number[];
+  /** Blobs that the session refers to no more. */
+  readonly blobs: readonly string[];
+  /** The session's new title; null keeps the one it has. */
+  readonly title: string | null;
+}
+
 export interface InboxRow {
   readonly number: number;
   readonly messageId: string;
@@ -102,8 +112,8 @@ export interface Log {
     limit: number,
   ): Promise<{ readonly session: string; readonly messageId: string; readonly to: string; readonly body: string }[]>;
   settleOutbox(session: string, messageId: string): Promise<void>;
-  /** Erases one event's payload and salt; the header stays and the chain still verifies. */
-  erase(session: string, seq: number): Promise<void>;
+  /** One transaction. Every snapshot but the newest goes too: an older one may hold what is erased. Again, it changes nothing. */
+  erase(session: string, erasure: Erasure): Promise<void>;
   delete(session: string): Promise<void>;
   /** Blob ids that any session still refers to. */
   referencedBlobs(): Promise<Set<string>>;

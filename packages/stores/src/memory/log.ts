@@ -1,7 +1,7 @@
 import type { Log, Owner, SessionRow } from "@holdfast/runtime";
 import { checkCommit, sessionNotFound, staleDriver } from "../commit-shape.ts";
 import { belongsTo, isSameOwner } from "../lock-name.ts";
-import { applyCommit, checkTaken, newSession } from "./session.ts";
+import { applyCommit, checkTaken, eraseFrom, newSession } from "./session.ts";
 import type { MemorySession } from "./session.ts";
 
 interface OutboxRow {
@@ -106,10 +106,8 @@ export function createMemoryLog(): Log {
       outbox = outbox.filter((row) => row.session !== session || row.messageId !== messageId);
     },
 
-    async erase(session, seq) {
-      const { events } = find(session);
-      const event = events[seq - 1];
-      if (event !== undefined) events[seq - 1] = { ...event, payload: null, salt: null };
+    async erase(session, erasure) {
+      eraseFrom(find(session), erasure);
     },
 
     async delete(session) {

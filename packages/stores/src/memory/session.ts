@@ -1,5 +1,5 @@
 import type { StoredEvent } from "@holdfast/protocol";
-import type { Commit, InboxRow, RegisterRow, SessionRow } from "@holdfast/runtime";
+import type { Commit, Erasure, InboxRow, RegisterRow, SessionRow } from "@holdfast/runtime";
 import { staleDriver } from "../commit-shape.ts";
 
 /** Everything kept of one session, so that deleting it is dropping one object. */
@@ -75,6 +75,16 @@ export function applyCommit(session: MemorySession, commit: Commit): void {
   if (commit.takesSnapshot === true) {
     session.snapshots.push({ seq: session.row.seq, head: commit.head, registers: [...session.registers.values()] });
   }
+}
+
+export function eraseFrom(session: MemorySession, { seqs, blobs, title }: Erasure): void {
+  for (const seq of seqs) {
+    const event = session.events[seq - 1];
+    if (event !== undefined) session.events[seq - 1] = { ...event, payload: null, salt: null };
+  }
+  for (const blob of blobs) session.blobRefs.delete(blob);
+  session.snapshots.splice(0, session.snapshots.length - 1);
+  if (title !== null) session.row = { ...session.row, title };
 }
 
 function registerKey(register: RegisterRow): string {

@@ -41,8 +41,8 @@ export function logOn(db: DatabaseSync, path: string): Log {
     holder: async (name) => claims.holder(name),
     takeOutbox: async (limit) => messages.takeOutbox(limit),
     settleOutbox: async (session, messageId) => messages.settleOutbox(session, messageId),
-    erase: async (session, seq) => {
-      sessions.erase(session, seq);
+    erase: async (session, erasure) => {
+      sessions.erase(session, erasure);
       forgetOldPages(db, path);
     },
     delete: async (session) => {

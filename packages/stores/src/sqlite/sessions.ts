@@ -1,5 +1,5 @@
 import type { StoredEvent } from "@holdfast/protocol";
-import type { Log, RegisterRow, SessionRow, StoredState } from "@holdfast/runtime";
+import type { Erasure, Log, RegisterRow, SessionRow, StoredState } from "@holdfast/runtime";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { sessionNotFound } from "../commit-shape.ts";
 import { belongsTo } from "../lock-name.ts";
@@ -22,6 +22,11 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions) {
     SELECT p.seq, p.head, p.registers FROM sessions s JOIN snapshots p ON p.session = s.id
     WHERE s.session = ? AND p.seq <= ? ORDER BY p.seq DESC LIMIT 1`);
   const eraseEvent = db.prepare("UPDATE events SET payload = NULL, salt = NULL WHERE session = ? AND seq = ?");
+  const dropBlobRef = db.prepare("DELETE FROM blob_refs WHERE session = ? AND blob = ?");
+  const dropOldSnapshots = db.prepare(
+    "DELETE FROM snapshots WHERE session = ?1 AND seq < (SELECT max(seq) FROM snapshots WHERE session = ?1)",
+  );
+  const putTitle = db.prepare("UPDATE sessions SET title = ? WHERE id = ?");
   const findBlobs = db.prepare("SELECT DISTINCT blob FROM blob_refs");
   const lists = new Map<string, StatementSync>();
 
@@ -81,8 +86,14 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions) {
       });
     },
 
-    erase(session: string, seq: number): void {
-      transactions.write(() => eraseEvent.run(this.requireId(session), seq));
+    erase(session: string, { seqs, blobs, title }: Erasure): void {
+      transactions.write(() => {
+        const id = this.requireId(session);
+        for (const seq of seqs) eraseEvent.run(id, seq);
+        for (const blob of blobs) dropBlobRef.run(id, blob);
+        dropOldSnapshots.run(id);
+        if (title !== null) putTitle.run(title, id);
+      });
     },
 
     delete(session: string): void {
