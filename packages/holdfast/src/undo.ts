@@ -33,8 +33,8 @@ export function planUndo(events: readonly StoredEvent[], reach: "last" | "all"):
   const turns: EditCall[][] = [[]];
   const undone = new Set<string>();
   for (const event of events) {
-    if (event.payload === null) continue;
     if (event.type === "turn.started") turns.push([]);
+    if (event.payload === null) continue;
     if (event.type === "edits.undone") {
       for (const callId of (JSON.parse(event.payload) as EventPayload<"edits.undone">).callIds) undone.add(callId);
     }

@@ -71,9 +71,11 @@ describe("the plan", () => {
     ]);
   });
 
-  test("reads past events whose payload was erased", () => {
-    const [first, ...rest] = stored(turn, edit("a", change("f", "1", "2")));
-    expect(planUndo([{ ...first!, payload: null }, ...rest], "last").callIds).toEqual(["a"]);
+  test("reads past events whose payload was erased, and a turn without its prompt is still one", () => {
+    const [first, a, second, b] = stored(turn, edit("a", change("f", "1", "2")), turn, edit("b", change("g", "1", "2")));
+    const events = [first!, a!, { ...second!, payload: null }, b!];
+    expect(planUndo(events, "last").callIds).toEqual(["b"]);
+    expect(planUndo([first!, { ...a!, payload: null }, second!, b!], "all").callIds).toEqual(["b"]);
   });
 });
 
