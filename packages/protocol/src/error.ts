@@ -10,6 +10,7 @@ export const errorCodes = [
   "session_not_found",
   "session_newer",
   "session_corrupt",
+  "item_not_found",
   "stale_driver",
   "store_failed",
   "store_full",

@@ -179,6 +179,26 @@ export const eventPayloads = {
   }),
   "tip.signed": z.object({ seq: z.number().int(), hash: z.string(), keyId: z.string(), signature: z.string() }),
   "edits.undone": z.object({ callIds: z.array(z.string()) }),
+  /** An item's content goes for good. Nothing here says what it was. */
+  "item.erased": z.object({
+    itemId: z.string(),
+    /** The erased item's call, where it was a tool call. */
+    callId: z.string().nullable(),
+    /** What stays readable of the events whose payloads are erased: readers put it in their place. */
+    kept: z.array(z.object({ seq: z.number().int(), version: z.number().int(), payload: json })),
+    /** Characters by which the window shrinks. */
+    windowChars: z.number().int(),
+    /** The session's new title, where the old one came from the item. */
+    title: z.string().nullable(),
+    /** Positions of the recorded runs that the call made, oldest first. */
+    runs: z.array(z.number().int()),
+    /** Positions, among the sorted paths of files seen, of those that only the erased events had shown. */
+    seen: z.array(z.number().int()),
+    /** Blobs to which nothing else in the session refers. */
+    blobs: z.array(z.string()),
+  }),
+  /** The store holds nothing of the item any more. */
+  "erasure.finished": z.object({ itemId: z.string() }),
 } as const;
 
 export type EventType = keyof typeof eventPayloads;

@@ -7,6 +7,7 @@ export { createRegisters, emptyHead } from "./kernel/state.ts";
 export * from "./ports/index.ts";
 export * from "./redact.ts";
 export * from "./session/create.ts";
+export * from "./session/erase.ts";
 export * from "./session/post.ts";
 export { readEvent } from "./session/stored.ts";
 export * from "./session/view.ts";

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { StoredEvent } from "@holdfast/protocol";
 import type { Log } from "../src/index.ts";
-import { drive, readSession } from "../src/index.ts";
+import { drive, readEvent, readSession } from "../src/index.ts";
+import type { Upcasts } from "../src/session/stored.ts";
 import { createTestModel, createWorld, portsOf, runPrompt } from "./kit.ts";
 
 const cut = (text: string | null): string | null => text && text.slice(0, text.length / 2);
@@ -30,4 +32,30 @@ describe.each(damages)("a damaged %s", (what, damage) => {
     await expect(drive({ ...portsOf(world), log }, session, { waiting: "return" })).rejects.toEqual(fault);
     await expect(readSession({ log }, session)).rejects.toEqual(fault);
   });
+});
+
+test("an event of an older version is read as a current one, and one of a newer version is refused", () => {
+  const notice = { kind: "notice", id: "itm_1", trust: "system", text: "told" };
+  const stored: StoredEvent = {
+    session: "s",
+    seq: 1,
+    type: "notice.added",
+    version: -1,
+    at: 0,
+    prev: "",
+    digest: "",
+    hash: "",
+    salt: "",
+    payload: '"told"',
+  };
+  const upcasts: Upcasts = {
+    "notice.added": { [-1]: (payload) => ({ text: payload }), 0: (payload) => ({ notice: { ...notice, ...(payload as object) } }) },
+  };
+  expect(readEvent(stored, upcasts)).toEqual({ type: "notice.added", payload: { notice } });
+  expect(readEvent({ ...stored, version: 1, payload: JSON.stringify({ notice }) }, upcasts)).toEqual({
+    type: "notice.added",
+    payload: { notice },
+  });
+  expect(readEvent({ ...stored, payload: null }, upcasts)).toBeNull();
+  expect(() => readEvent({ ...stored, version: 2 }, upcasts)).toThrow(expect.objectContaining({ code: "session_newer" }));
 });

@@ -103,7 +103,10 @@ export async function flush(driver: Driver): Promise<void> {
     taken: staged.taken,
     outbox: [],
     blobRefs: [...new Set(staged.blobs)],
-    takesSnapshot: Math.floor(last.seq / snapshotEvery) > Math.floor(tip.seq / snapshotEvery),
+    takesSnapshot:
+      Math.floor(last.seq / snapshotEvery) > Math.floor(tip.seq / snapshotEvery) ||
+      // What came before can't be folded once its payloads are erased.
+      staged.events.some((event) => event.type === "item.erased"),
     status: statusOf(driver.head),
     wakeAt: decide(driver, staged.at).wakeAt,
     at: staged.at,

@@ -1,6 +1,7 @@
 import type { EventPayload, Item, Json, SessionEvent } from "@holdfast/protocol";
 import { addUsage } from "@holdfast/protocol";
 import { sha256 } from "../hash.ts";
+import { itemErased } from "./item-erased.ts";
 import type { Head, OpenCall, RegisterKind, RegisterPut, Registers, Stopping, Turn } from "./state.ts";
 import { longestReason } from "./state.ts";
 
@@ -171,6 +172,10 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return { head: turn(head, { isInterrupted: true }), puts: [] };
     case "turn.stopping":
       return { head: turn(head, { stopping: brief(event.payload) }), puts: [] };
+    case "item.erased":
+      return itemErased(head, registers, event.payload);
+    case "erasure.finished":
+      return { head, puts: [put("erasing", event.payload.itemId, null)] };
     case "turn.ended":
       return { head: { ...head, turn: null }, puts: [put("report", "", null)] };
     case "driver.attached":

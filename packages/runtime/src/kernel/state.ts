@@ -152,6 +152,8 @@ export interface RegisterKinds {
   /** The workspace when the open turn's first effect began. */
   readonly snapshot: { readonly subject: string; readonly manifest: string | null };
   readonly report: Json;
+  /** Erasures that the store has still to carry out, by item. */
+  readonly erasing: { readonly seqs: readonly number[]; readonly blobs: readonly string[]; readonly title: string | null };
 }
 export type RegisterKind = keyof RegisterKinds;
 export interface RegisterPut {

@@ -2,7 +2,7 @@ import type { Json, SessionEvent, StoredEvent } from "@holdfast/protocol";
 import { eventVersion, HoldfastError } from "@holdfast/protocol";
 import type { Head, MutableRegisters, RegisterKind } from "../kernel/state.ts";
 import { createRegisters } from "../kernel/state.ts";
-import type { Log, SessionRow } from "../ports/index.ts";
+import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
 
 /** Head and registers as they were committed last. Throws `session_not_found`, `session_newer`, `session_corrupt`. */
 export async function loadState(
@@ -28,12 +28,36 @@ export async function loadState(
   return { row: stored.row, head, registers };
 }
 
+/** From a version of a type's payload to the next. */
+export type Upcasts = { readonly [type: string]: { readonly [version: number]: (payload: Json) => Json } };
+
+/** The one place where older payloads become current ones: an entry for each type and each version it has left behind. */
+export const upcasts: Upcasts = {};
+
 /** A stored event in the current version; null where its payload was erased. Throws `session_newer`, `session_corrupt`. */
-export function readEvent({ session, seq, type, version, payload }: StoredEvent): SessionEvent | null {
+export function readEvent({ session, seq, type, version, payload }: StoredEvent, table = upcasts): SessionEvent | null {
   if (version > eventVersion) throw newer(`event ${seq} of session ${session}`);
-  return payload === null
-    ? null
-    : ({ type, payload: parseStored(payload, `event ${seq} of session ${session}`) } as unknown as SessionEvent);
+  if (payload === null) return null;
+  let current = parseStored(payload, `event ${seq} of session ${session}`);
+  for (let from = version; from < eventVersion; from += 1) current = table[type]?.[from]?.(current) ?? current;
+  return { type, payload: current } as unknown as SessionEvent;
+}
+
+/**
+ * Stored events as they can be shown, up to the log's end: in the place of one that was erased stands what the erasure
+ * kept of it, also where the store has yet to carry it out.
+ */
+export function readEvents(stored: readonly StoredEvent[], table = upcasts): RecordedEvent[] {
+  const kept = new Map<number, { readonly version: number; readonly payload: string }>();
+  for (const event of stored) {
+    const parsed = event.type === "item.erased" ? readEvent(event, table) : null;
+    if (parsed?.type !== "item.erased") continue;
+    for (const { seq, version, payload } of parsed.payload.kept) kept.set(seq, { version, payload: JSON.stringify(payload) });
+  }
+  return stored.flatMap((event): RecordedEvent[] => {
+    const parsed = readEvent({ ...event, ...kept.get(event.seq) }, table);
+    return parsed === null ? [] : [{ ...parsed, seq: event.seq, at: event.at }];
+  });
 }
 
 export function newer(what: string): HoldfastError {

@@ -2,7 +2,7 @@ import type { Approval, CheckDefinition, Item, Outcome, Report, Root, Settings, 
 import { HoldfastError } from "@holdfast/protocol";
 import { createWindow } from "../kernel/window.ts";
 import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
-import { loadState, readEvent } from "./stored.ts";
+import { loadState, readEvents } from "./stored.ts";
 
 export interface TurnView {
   readonly turnId: string;
@@ -35,10 +35,7 @@ export async function readSession({ log }: { readonly log: Log }, session: strin
   const settings = registers.get("settings", "");
   const about = registers.get("session", "");
   if (settings === null || about === null) throw new HoldfastError("session_corrupt", `session ${session} has no settings`);
-  const events = (await log.read(session, 1)).flatMap((event): RecordedEvent[] => {
-    const parsed = readEvent(event);
-    return parsed === null ? [] : [{ ...parsed, seq: event.seq, at: event.at }];
-  });
+  const events = readEvents(await log.read(session, 1));
   return {
     row,
     settings,

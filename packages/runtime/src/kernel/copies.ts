@@ -1,0 +1,61 @@
+import type { Item, SessionEvent } from "@holdfast/protocol";
+import type { Erasing } from "./erased.ts";
+
+type Numbered = SessionEvent & { readonly seq: number };
+
+/** Where the words of an item stand: `brought` is the event it came with, `title` the session's. */
+export function erasingOf(item: Item, brought: SessionEvent, events: readonly Numbered[], title: string): Erasing {
+  return {
+    item,
+    samplingId: brought.type === "sampling.settled" ? brought.payload.samplingId : null,
+    isTitle: item.kind === "user_message" && isFrom(title, item),
+    ...reportsOf(events, item),
+  };
+}
+
+/** The items that an event brings. */
+export function itemsOf(event: SessionEvent): readonly Item[] {
+  switch (event.type) {
+    case "turn.started":
+    case "input.taken":
+      return [event.payload.message];
+    case "notice.added":
+      return [event.payload.notice];
+    case "sampling.settled":
+      return event.payload.items;
+    case "call.settled":
+      return [event.payload.result];
+    default:
+      return [];
+  }
+}
+
+/** A title is the beginning of a prompt, maybe cut. */
+function isFrom(title: string, item: Extract<Item, { kind: "user_message" }>): boolean {
+  const words = (text: string): string => text.split(/\s+/).join(" ").trim();
+  const start = words(title.replace(/\uFFFD?…$/, ""));
+  return start !== "" && item.parts.some((part) => part.type === "text" && words(part.text).includes(start));
+}
+
+/** Events whose report has the item as the model's last words, or, of a call that gave up, as the reason. */
+function reportsOf(events: readonly Numbered[], item: Item): Pick<Erasing, "messages" | "reasons"> {
+  const messages = new Set<number>();
+  const reasons = new Set<number>();
+  let last: string | null = null;
+  let hasGivenUp = false;
+  for (const event of events) {
+    if (event.type === "round.judged" || event.type === "turn.ended") {
+      if (last === item.id) messages.add(event.seq);
+      if (hasGivenUp) reasons.add(event.seq);
+    }
+    if (event.type === "turn.ended") hasGivenUp = false;
+    if (event.type === "call.settled" && event.payload.outcome.gaveUp !== undefined) {
+      hasGivenUp = (item.kind === "tool_call" || item.kind === "tool_result") && item.callId === event.payload.callId;
+    }
+    for (const one of itemsOf(event)) {
+      if (one.kind === "assistant_message") last = one.id;
+      if (one.kind === "user_message") last = null;
+    }
+  }
+  return { messages, reasons };
+}

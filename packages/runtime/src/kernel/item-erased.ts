@@ -1,0 +1,51 @@
+import type { EventPayload, Json } from "@holdfast/protocol";
+import { erasedText } from "./erased.ts";
+import type { Head, RegisterKind, RegisterPut, Registers } from "./state.ts";
+
+/** Takes out of the state what came from the item; there is no open turn. */
+export function itemErased(
+  head: Head,
+  registers: Registers,
+  payload: EventPayload<"item.erased">,
+): { readonly head: Head; readonly puts: readonly RegisterPut[] } {
+  const { itemId, callId, kept, windowChars, title, runs, seen, blobs } = payload;
+  const about = registers.get("session", "");
+  const recorded = registers.get("runs", "");
+  const ofCall = <T>(entries: readonly T[]): readonly T[] => (callId === null ? [] : entries);
+  return {
+    head: { ...head, windowChars: head.windowChars - windowChars },
+    puts: [
+      put("erasing", itemId, { seqs: kept.map(({ seq }) => seq), blobs, title }),
+      ...(title === null || about === null ? [] : [put("session", "", { ...about, title })]),
+      ...(recorded === null || runs.length === 0
+        ? []
+        : [
+            put(
+              "runs",
+              "",
+              recorded.map((run, index) => (runs.includes(index) ? { ...run, command: erasedText } : run)),
+            ),
+          ]),
+      ...seenPaths(registers).flatMap((path, index) => (seen.includes(index) ? [put("seen", path, null)] : [])),
+      ...ofCall(registers.entries("approval")).flatMap(([id, { approval }]) =>
+        approval.callId === callId ? [put("approval", id, null)] : [],
+      ),
+      ...ofCall(registers.entries("doubt")).flatMap(([key, doubt]) => (doubt.callId === callId ? [put("doubt", key, null)] : [])),
+      ...ofCall(registers.entries("task")).flatMap(([id, task]) =>
+        task.callId === callId ? [put("task", id, { ...task, title: erasedText })] : [],
+      ),
+    ],
+  };
+}
+
+/** In an order that is the same wherever it is asked for. */
+export function seenPaths(registers: Registers): string[] {
+  return registers
+    .entries("seen")
+    .map(([path]) => path)
+    .sort();
+}
+
+function put(kind: RegisterKind, key: string, value: unknown): RegisterPut {
+  return { kind, key, value: value as Json | null };
+}

@@ -1,0 +1,380 @@
+import { openFileBlobs } from "@holdfast/stores/file-blobs";
+import { openSqliteLog } from "@holdfast/stores/sqlite";
+import type { Item, Op } from "@holdfast/protocol";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import type { BlobStore, Log, Ports, Tool } from "../src/index.ts";
+import { createSession, drive, eraseItem, findChainFault, post, readSession } from "../src/index.ts";
+import { expectLaw, expectPaired } from "./invariants.ts";
+import type { Answer, World } from "./kit.ts";
+import {
+  allow,
+  Crash,
+  crashAt,
+  createTestModel,
+  createTestTool,
+  createWorld,
+  done,
+  newSession,
+  portsOf,
+  runPrompt,
+  say,
+  testCheck,
+  testSettings,
+} from "./kit.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const disposals: (() => void)[] = [];
+afterEach(() => {
+  for (const dispose of disposals.splice(0)) dispose();
+});
+
+/** What a person would find who searches the store: everything kept of all sessions and blobs, as text. */
+interface Store {
+  readonly log: Log;
+  readonly blobs: BlobStore;
+  readonly contents: () => Promise<string>;
+}
+
+function memoryStore(): Store {
+  const { log, blobs } = createWorld({ model: createTestModel(() => ({})) });
+  const stored = new Set<string>();
+  const put = async (content: Uint8Array): Promise<string> => {
+    const id = await blobs.put(content);
+    stored.add(id);
+    return id;
+  };
+  const contents = async (): Promise<string> => {
+    const [row] = await log.list({});
+    if (row === undefined) return "";
+    const kept = await Promise.all([...stored].map((id) => blobs.get(id)));
+    return [
+      JSON.stringify([await log.load(row.session), await log.read(row.session, 1), await log.inbox(row.session)]),
+      ...(await Promise.all(Array.from({ length: row.seq }, async (_, seq) => JSON.stringify(await log.snapshot(row.session, seq + 1))))),
+      ...kept.map((content) => new TextDecoder().decode(content ?? new Uint8Array())),
+    ].join("\n");
+  };
+  return { log, blobs: { ...blobs, put }, contents };
+}
+
+function sqliteStore(): Store {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-erase-"));
+  const log = openSqliteLog({ path: join(folder, "sessions.db"), durability: "normal" });
+  disposals.push(() => {
+    void log.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const contents = async (): Promise<string> =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
+      .join("\n");
+  return { log, blobs: openFileBlobs(join(folder, "blobs")), contents };
+}
+
+/** The words that only one item brought, and that stand nowhere but in it and its copies. */
+const words = {
+  prompt: ["prompt-words", "picture-words"],
+  thought: ["first-words"],
+  edit: ["edit-words", "shown-words", "after-words", "before-words", "/w/seen-words"],
+  edited: ["edited-words", "before-words", "after-words", "/w/seen-words"],
+  command: ["command-words", "task-words", "unmet-words"],
+  ran: ["ran-words"],
+  steering: ["later-words"],
+  last: ["last-words"],
+  notice: ["the check failed"],
+} as const;
+type Name = keyof typeof words;
+const names = Object.keys(words) as Name[];
+const allWords = [...new Set(Object.values(words).flat())];
+
+function editTool(blobs: BlobStore): Tool {
+  const tool = createTestTool({
+    name: "edit",
+    changesWorkspace: true,
+    run: async () =>
+      done("edited-words", {
+        seen: [{ path: "/w/seen-words", digest: "d" }],
+        changed: [
+          { path: "/w/seen-words", beforeDigest: "b", afterDigest: "d", before: await blobs.put(bytes("before-words")), beforeMode: null },
+        ],
+      }),
+  });
+  return {
+    ...tool,
+    prepare: async () => {
+      const ids = [await blobs.put(bytes("before-words")), await blobs.put(bytes("after-words"))];
+      const manifest = await blobs.put(bytes(JSON.stringify(ids)));
+      return { prepared: { manifest }, blobs: [...ids, manifest] };
+    },
+  };
+}
+
+/** A session with two turns that has an item of every kind and every copy of one that a turn makes. */
+async function makeSession(store: Store): Promise<{ ports: Ports; session: string; requests: readonly unknown[] }> {
+  const edit = editTool(store.blobs);
+  const bash = createTestTool({
+    name: "bash",
+    exclusive: true,
+    command: "npm ci",
+    run: async ({ callId }) =>
+      done("ran-words", {
+        exitCode: 0,
+        task: { id: "task-1", callId, kind: "command", title: "task-words", ref: "r" },
+      }),
+  });
+  const planned: Tool = {
+    ...bash,
+    plan: async (input, context) => ({
+      ...((await bash.plan(input, context)) as Extract<Awaited<ReturnType<Tool["plan"]>>, { summary: string }>),
+      command: "command-words",
+      expect: { outputContains: "unmet-words" } as never,
+    }),
+  };
+  const model = createTestModel((index) => {
+    if (index === 0)
+      return {
+        text: "first-words",
+        calls: [
+          { name: "edit", input: "edit-words" },
+          { name: "bash", input: "command-words" },
+        ],
+      };
+    return { text: index === 3 ? "last-words" : `answer ${index}` };
+  });
+  const world = {
+    ...createWorld({
+      model,
+      tools: [edit, planned],
+      policy: (tool) => (tool === "edit" ? { ...allow, decision: "review", reason: "shown-words", forModel: "shown-words" } : allow),
+      check: (round) => round > 0,
+    }),
+    ...store,
+  };
+  const ports = portsOf(world);
+  const session = await createSession(ports, {
+    roots: [{ id: "w", path: "/w" }],
+    cwd: "/w",
+    settings: { ...testSettings, approvals: "allow" },
+    title: "prompt-words are…",
+    checks: [testCheck],
+  });
+  const picture = await store.blobs.put(bytes("picture-words"));
+  await post(ports, session, {
+    type: "input.send",
+    parts: [
+      { type: "text", text: "prompt-words are these" },
+      { type: "image", blob: picture, mediaType: "image/png" },
+    ],
+  });
+  await drive(ports, session, { waiting: "return" });
+  await post(ports, session, say("later-words"));
+  await drive(ports, session, { waiting: "return" });
+  return { ports, session, requests: model.requests };
+}
+
+async function idsOf(ports: Ports, session: string): Promise<Record<Name, string>> {
+  const { items } = await readSession(ports, session);
+  const idOf = (kind: string, position: number): string => items.filter((item) => item.kind === kind)[position]?.id ?? "";
+  return {
+    prompt: idOf("user_message", 0),
+    thought: idOf("assistant_message", 0),
+    edit: idOf("tool_call", 0),
+    edited: idOf("tool_result", 0),
+    command: idOf("tool_call", 1),
+    ran: idOf("tool_result", 1),
+    steering: idOf("user_message", 1),
+    last: idOf("assistant_message", 3),
+    notice: idOf("notice", 0),
+  };
+}
+
+function found(contents: string): string[] {
+  return allWords.filter((word) => contents.includes(word));
+}
+
+async function expectWhole(ports: Ports, session: string): Promise<void> {
+  await expectLaw(ports.log, session);
+  expect(findChainFault(await ports.log.read(session, 1))).toBeNull();
+  expectPaired((await readSession(ports, session)).items);
+}
+
+describe.each([
+  ["memory", memoryStore],
+  ["SQLite", sqliteStore],
+] as const)("erasing an item, in %s", (_, open) => {
+  test("the session has every kind of item and copy before", async () => {
+    const store = open();
+    const { ports, session } = await makeSession(store);
+    expect(found(await store.contents())).toEqual(allWords);
+    await expectWhole(ports, session);
+  });
+
+  test.each(names)("no word of the %s is left, and the session goes on", async (name) => {
+    const store = open();
+    const { ports, session, requests } = await makeSession(store);
+    const ids = await idsOf(ports, session);
+    const before = await readSession(ports, session);
+    await eraseItem(ports, session, ids[name]);
+    const gone: readonly string[] = words[name];
+    // What an edit prepared, and its path, belong to the call and to its result: erased with either.
+    expect(found(await store.contents())).toEqual(allWords.filter((word) => !gone.includes(word)));
+    await expectWhole(ports, session);
+
+    const after = await readSession(ports, session);
+    expect(after.items.map(({ id, kind }) => [id, kind])).toEqual(before.items.map(({ id, kind }) => [id, kind]));
+    const isOther = ({ id, ...item }: Item): boolean => id !== ids[name] && !gone.some((word) => JSON.stringify(item).includes(word));
+    const others = before.items.filter(isOther);
+    expect(after.items.filter(({ id }) => others.some((other) => other.id === id))).toEqual(others);
+    expect(others.length).toBeGreaterThanOrEqual(before.items.length - 2);
+    expect(JSON.stringify(after.items.find(({ id }) => id === ids[name]))).toContain("[erased]");
+    expect(after.turns.map(({ outcome }) => outcome)).toEqual(["verified", "verified"]);
+
+    await post(ports, session, say("go on"));
+    const end = await drive(ports, session, { waiting: "return" });
+    expect(end.standing).toBe("verified");
+    const sent = JSON.stringify(requests.at(-1));
+    expect(gone.filter((word) => sent.includes(word))).toEqual([]);
+    await expectWhole(ports, session);
+  });
+
+  test("items are erased one after another until no word is left, in either order", async () => {
+    for (const order of [names, names.toReversed()]) {
+      const store = open();
+      const { ports, session } = await makeSession(store);
+      const ids = await idsOf(ports, session);
+      const left = new Set<Name>(names);
+      for (const name of order) {
+        await eraseItem(ports, session, ids[name]);
+        left.delete(name);
+        await expectWhole(ports, session);
+        const kept = [...left].map((other) => words[other][0]);
+        const contents = await store.contents();
+        expect(kept.filter((word) => !contents.includes(word))).toEqual([]);
+      }
+      expect(found(await store.contents())).toEqual([]);
+      expect((await readSession(ports, session)).row.title).toBe("[erased]");
+      await post(ports, session, say("go on"));
+      expect((await drive(ports, session, { waiting: "return" })).standing).toBe("verified");
+    }
+  });
+
+  test.each(["before", "after", "blobs"] as const)(
+    "a crash on the way (%s the payloads are erased) is finished by whoever opens the session next",
+    async (step) => {
+      const store = open();
+      const { ports, session } = await makeSession(store);
+      const { prompt } = await idsOf(ports, session);
+      const crash = async (): Promise<never> => Promise.reject(new Crash());
+      const broken: Partial<Ports> = {
+        before: { log: { ...ports.log, erase: crash } },
+        after: { log: { ...ports.log, erase: async (...erasure: Parameters<Log["erase"]>) => ports.log.erase(...erasure).then(crash) } },
+        blobs: { blobs: { ...ports.blobs, delete: crash } },
+      }[step];
+      await expect(eraseItem({ ...ports, ...broken }, session, prompt)).rejects.toThrow(Crash);
+      expect(found(await store.contents()).includes("prompt-words")).toBe(step === "before");
+      expect(await store.contents()).toContain("picture-words");
+      const { items, turns, events } = await readSession(ports, session);
+      expect(JSON.stringify([items, turns, events])).not.toContain("prompt-words");
+      await expectWhole(ports, session);
+
+      await drive(ports, session, { waiting: "return" });
+      expect(found(await store.contents())).toEqual(allWords.filter((word) => word !== "prompt-words" && word !== "picture-words"));
+      await expectWhole(ports, session);
+      const { seq } = (await readSession(ports, session)).row;
+      await eraseItem(ports, session, prompt);
+      expect((await readSession(ports, session)).row.seq).toBe(seq);
+    },
+  );
+
+  test("a blob stays that waiting input, another item or another session refers to", async () => {
+    const store = open();
+    const { ports, session } = await makeSession(store);
+    const { prompt } = await idsOf(ports, session);
+    const picture = await store.blobs.put(bytes("picture-words"));
+    const input: Op = { type: "input.send", parts: [{ type: "image", blob: picture, mediaType: "image/png" }] };
+    await post(ports, session, input);
+    await eraseItem(ports, session, prompt);
+    expect(await store.blobs.has(picture)).toBe(true);
+
+    await drive(ports, session, { waiting: "return" });
+    await post(ports, session, input);
+    await drive(ports, session, { waiting: "return" });
+    const pictures = (await readSession(ports, session)).items.filter((item) => item.kind === "user_message").map(({ id }) => id);
+    await eraseItem(ports, session, pictures.at(-1) ?? "");
+    expect(await store.blobs.has(picture)).toBe(true);
+
+    const other = await newSession(ports, { approvals: "allow" });
+    await post(ports, other, input);
+    await drive(ports, other, { waiting: "return" });
+    await eraseItem(ports, session, pictures.at(-2) ?? "");
+    expect(await store.blobs.has(picture)).toBe(true);
+    await eraseItem(ports, other, (await readSession(ports, other)).items[0]?.id ?? "");
+    expect(await store.blobs.has(picture)).toBe(false);
+  });
+});
+
+describe("copies that only some turns make", () => {
+  const quit = createTestTool({
+    name: "quit",
+    run: async () => done("secret-words", { gaveUp: { reason: "secret-words", blockedBy: null } }),
+  });
+  const once = (answer: Answer) => createTestModel((index) => (index === 0 ? answer : {}));
+  const calls = [{ name: "quit", input: "input" }];
+  const run = async (world: World, kinds: readonly Item["kind"][], options: { answer?: string } = {}): Promise<string> => {
+    const ports = portsOf(world);
+    const { session } = await runPrompt(ports);
+    for (const { id } of (await readSession(ports, session)).openApprovals) {
+      const answer: Op = { type: "approval.answer", approvalId: id, answer: "deny", by: "me", note: options.answer ?? "" };
+      await post(ports, session, answer);
+      await drive(ports, session, { waiting: "return" });
+    }
+    const { items, events } = await readSession(ports, session);
+    expect(JSON.stringify(events)).toContain("secret-words");
+    for (const { id } of items.filter(({ kind }) => kinds.includes(kind))) await eraseItem(ports, session, id);
+    await expectWhole(ports, session);
+    return JSON.stringify([await world.log.load(session), await world.log.read(session, 1)]);
+  };
+
+  test.each([["tool_call"], ["tool_result"]] as const)("a reason for giving up, when the %s is erased", async (kind) => {
+    const world = createWorld({ model: once({ calls }), tools: [quit] });
+    const left = await run(world, [kind]);
+    expect(left.match(/secret-words/g)?.length ?? 0).toBe(kind === "tool_call" ? 2 : 0);
+  });
+
+  test("the words of a refusal, when its result is erased", async () => {
+    const policy: World["policy"] = () => ({ ...allow, decision: "deny", forModel: "secret-words", reason: "secret-words" });
+    expect(await run(createWorld({ model: once({ calls }), tools: [quit], policy }), ["tool_result"])).not.toContain("secret-words");
+  });
+
+  test("a person's note, when the result that tells it is erased", async () => {
+    const policy: World["policy"] = () => ({ ...allow, decision: "review" });
+    const world = createWorld({ model: once({ calls }), tools: [quit], policy });
+    expect(await run(world, ["tool_result"], { answer: "secret-words" })).not.toContain("secret-words");
+  });
+
+  test("what a cut attempt had streamed, when the message is erased", async () => {
+    let attempts = 0;
+    const error = { class: "network", message: "cut", status: null, code: null, retryAfterMs: null } as const;
+    const model = createTestModel(() =>
+      (attempts += 1) === 1 ? { fail: { type: "failed", error } } : { text: "half an answer, secret-words" },
+    );
+    expect(await run(createWorld({ model }), ["assistant_message"])).not.toMatch(/half an ans|secret-words/);
+  });
+});
+
+test("what can't be erased is refused, with a code, and nothing changes", async () => {
+  const { ports, session } = await makeSession(memoryStore());
+  const { prompt } = await idsOf(ports, session);
+  const before = await ports.log.load(session);
+  await expect(eraseItem(ports, session, "itm_unknown")).rejects.toMatchObject({ code: "item_not_found" });
+  await expect(eraseItem(ports, "ses_unknown", prompt)).rejects.toMatchObject({ code: "session_not_found" });
+  expect(await ports.log.load(session)).toEqual(before);
+
+  await post(ports, session, say("more"));
+  await expect(drive(ports, session, { waiting: "return", stops: crashAt(3) })).rejects.toThrow(Crash);
+  const refusal = { code: "usage", message: expect.stringContaining("open turn") };
+  await expect(eraseItem(ports, session, prompt)).rejects.toMatchObject(refusal);
+});
