@@ -63,6 +63,7 @@ export function createPageProcesses(): Processes {
     read: refuse,
     pause: async () => undefined,
     endRuns: async () => undefined,
+    forgetOutput: async () => undefined,
     endSession: async () => undefined,
   };
 }

@@ -201,6 +201,7 @@ function testProcesses(home: string): TestProcesses {
     },
     record: never,
     endRuns: never,
+    forgetOutput: never,
     revoke: never,
     attach: never,
     async endSession() {

@@ -66,6 +66,7 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
           read: async () => ({ bytes: new Uint8Array(), size: 0 }),
           pause: async () => {},
           endRuns: async () => undefined,
+          forgetOutput: async () => undefined,
           endSession: async (session) => {
             endedSessions.push(session);
           },

@@ -234,4 +234,25 @@ describe("a session", () => {
     expect(await carriers("MARKER", `brief-${own}`)).toEqual([]);
     expect(() => statSync(join(place.home, "commands/brief"))).toThrow();
   });
+
+  it("forgets what a run of a session has put out, in every attempt, and keeps its records", async () => {
+    const spec = (id: string, attempt: number) => specFor(place, "echo put-out", { session: "forgetful", id, attempt });
+    const refs = [];
+    for (const [id, attempt] of [
+      ["call-a", 1],
+      ["call-a", 2],
+      ["call-b", 1],
+    ] as const) {
+      const running = await processes.start(spec(id, attempt));
+      await running.ended;
+      refs.push(running.ref);
+    }
+    await processes.forgetOutput("forgetful", "call-a");
+    await processes.forgetOutput("forgetful", "call-a");
+    await processes.forgetOutput("forgetful", "call-unknown");
+    const sizes = await Promise.all(refs.map(async (ref) => (await processes.read(ref, 0, 100)).size));
+    expect(sizes).toEqual([0, 0, 8]);
+    expect(await processes.record("forgetful", "call-a", 2)).toMatchObject({ type: "ended", end: { type: "exited", exitCode: 0 } });
+    await processes.endSession("forgetful", { forget: true });
+  });
 });

@@ -196,6 +196,8 @@ export const eventPayloads = {
     seen: z.array(z.number().int()),
     /** Blobs to which nothing else in the session refers. */
     blobs: z.array(z.string()),
+    /** The call whose whole output goes, where its result is erased. */
+    outputOf: z.string().nullable(),
   }),
   /** The store holds nothing of the item any more. */
   "erasure.finished": z.object({ itemId: z.string() }),

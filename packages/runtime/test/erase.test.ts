@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { BlobStore, Log, Ports, Tool } from "../src/index.ts";
 import { createSession, drive, eraseItem, findChainFault, post, readSession } from "../src/index.ts";
+import { itemChars } from "../src/kernel/apply.ts";
+import type { Head } from "../src/kernel/state.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
 import type { Answer, World } from "./kit.ts";
 import {
@@ -198,7 +200,10 @@ function found(contents: string): string[] {
 async function expectWhole(ports: Ports, session: string): Promise<void> {
   await expectLaw(ports.log, session);
   expect(findChainFault(await ports.log.read(session, 1))).toBeNull();
-  expectPaired((await readSession(ports, session)).items);
+  const { items } = await readSession(ports, session);
+  expectPaired(items);
+  const { windowChars } = JSON.parse((await ports.log.load(session))?.head ?? "null") as Head;
+  expect(windowChars).toBe(items.reduce((sum, item) => sum + itemChars(item), 0));
 }
 
 describe.each([
@@ -349,6 +354,28 @@ describe("copies that only some turns make", () => {
     expect(await run(createWorld({ model: once({ calls }), tools: [quit], policy }), ["tool_result"])).not.toContain("secret-words");
   });
 
+  test("the command of a recorded run and the digest of a call in doubt, when the call is erased", async () => {
+    const install = createTestTool({ name: "install", exclusive: true, command: "npm ci", run: async () => done("", { exitCode: 0 }) });
+    const charge = createTestTool({ name: "charge", replay: "never", run: async () => Promise.reject(new Error("lost")) });
+    const both = [
+      { name: "install", input: "npm ci" },
+      { name: "charge", input: 1 },
+    ];
+    const ports = portsOf(createWorld({ model: once({ calls: both }), tools: [install, charge] }));
+    const { session } = await runPrompt(ports, {}, {}, [testCheck]);
+    const { items, inDoubt } = await readSession(ports, session);
+    expect(inDoubt).toHaveLength(1);
+    const registers = async () =>
+      ((await ports.log.load(session))?.registers ?? [])
+        .filter(({ kind }) => kind === "runs" || kind === "doubt")
+        .map(({ value }) => value);
+    expect((await registers()).join()).toMatch(/npm ci.*callId|callId.*npm ci/);
+    for (const { id } of items.filter(({ kind }) => kind === "tool_call")) await eraseItem(ports, session, id);
+    expect(await registers()).toEqual(['[{"command":"[erased]","folders":[],"locks":[],"subject":null}]']);
+    expect(JSON.stringify(await ports.log.read(session, 1))).not.toContain("npm ci");
+    await expectWhole(ports, session);
+  });
+
   test("a person's note, when the result that tells it is erased", async () => {
     const policy: World["policy"] = () => ({ ...allow, decision: "review" });
     const world = createWorld({ model: once({ calls }), tools: [quit], policy });
@@ -363,6 +390,18 @@ describe("copies that only some turns make", () => {
     );
     expect(await run(createWorld({ model }), ["assistant_message"])).not.toMatch(/half an ans|secret-words/);
   });
+});
+
+test("a command's whole output goes with its result, and with nothing else", async () => {
+  const { ports, session } = await makeSession(memoryStore());
+  const forgotten: unknown[] = [];
+  const processes = { ...ports.processes, forgetOutput: async (...run: [string, string]) => void forgotten.push(run) };
+  const { command, ran } = await idsOf(ports, session);
+  await eraseItem({ ...ports, processes }, session, command);
+  expect(forgotten).toEqual([]);
+  await eraseItem({ ...ports, processes }, session, ran);
+  const result = (await readSession(ports, session)).items.find(({ id }) => id === ran);
+  expect(forgotten).toEqual([[session, result?.kind === "tool_result" ? result.callId : ""]]);
 });
 
 test("what can't be erased is refused, with a code, and nothing changes", async () => {

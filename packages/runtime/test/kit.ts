@@ -189,6 +189,7 @@ export function portsOf(world: World, pid = 1, alive: ReadonlySet<number> = new 
       isAlive: (other: { pid: number }) => alive.has(other.pid),
       sandboxProblem: async () => null,
       endRuns: async () => undefined,
+      forgetOutput: async () => undefined,
     } as unknown as Processes,
     observer: {
       world: async () => [{ id: "env", trust: "system", text: "a test" }],

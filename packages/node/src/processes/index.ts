@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -118,6 +118,13 @@ export function createProcesses(options: ProcessesOptions): Processes {
     endRuns: async (session, idPrefix) => {
       const ofPrefix = unfinished(home, session).filter((ref) => ref.startsWith(`${fileName(session)}/${idPrefix}`));
       await Promise.all(ofPrefix.map(async (ref) => (await attach(ref, session)).stop()));
+    },
+    forgetOutput: async (session, id) => {
+      const attempts = join(sessionFolders(home, session).runs, fileName(id));
+      const names = existsSync(attempts) ? readdirSync(attempts) : [];
+      await Promise.all(
+        names.map((attempt) => rm(runFolder(home, `${fileName(session)}/${fileName(id)}/${attempt}`).output, { force: true })),
+      );
     },
     endSession: async (session, { forget }) => {
       const folders = sessionFolders(home, session);

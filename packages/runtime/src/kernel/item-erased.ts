@@ -8,14 +8,14 @@ export function itemErased(
   registers: Registers,
   payload: EventPayload<"item.erased">,
 ): { readonly head: Head; readonly puts: readonly RegisterPut[] } {
-  const { itemId, callId, kept, windowChars, title, runs, seen, blobs } = payload;
+  const { itemId, callId, kept, windowChars, title, runs, seen, blobs, outputOf } = payload;
   const about = registers.get("session", "");
   const recorded = registers.get("runs", "");
   const ofCall = <T>(entries: readonly T[]): readonly T[] => (callId === null ? [] : entries);
   return {
     head: { ...head, windowChars: head.windowChars - windowChars },
     puts: [
-      put("erasing", itemId, { seqs: kept.map(({ seq }) => seq), blobs, title }),
+      put("erasing", itemId, { seqs: kept.map(({ seq }) => seq), blobs, title, outputOf }),
       ...(title === null || about === null ? [] : [put("session", "", { ...about, title })]),
       ...(recorded === null || runs.length === 0
         ? []

@@ -153,7 +153,12 @@ export interface RegisterKinds {
   readonly snapshot: { readonly subject: string; readonly manifest: string | null };
   readonly report: Json;
   /** Erasures that the store has still to carry out, by item. */
-  readonly erasing: { readonly seqs: readonly number[]; readonly blobs: readonly string[]; readonly title: string | null };
+  readonly erasing: {
+    readonly seqs: readonly number[];
+    readonly blobs: readonly string[];
+    readonly title: string | null;
+    readonly outputOf: string | null;
+  };
 }
 export type RegisterKind = keyof RegisterKinds;
 export interface RegisterPut {

@@ -90,6 +90,8 @@ export interface Processes {
   pause(ref: string, paused: boolean): Promise<void>;
   /** Ends the session's runs whose id begins so. Resolves when nothing of them is left. */
   endRuns(session: string, idPrefix: string): Promise<void>;
+  /** Deletes what the runs of this id have put out, and leaves their records. One that still runs may put out more. */
+  forgetOutput(session: string, id: string): Promise<void>;
   /** Ends all runs of a session and its namespaces; with `forget` also deletes its records, spools, temporary and cache folders. */
   endSession(session: string, options: { readonly forget: boolean }): Promise<void>;
 }

@@ -57,6 +57,7 @@ async function erasureOf(driver: Driver, events: readonly RecordedEvent[], itemI
       events.filter(({ seq }) => changed.has(seq)),
       after,
     ),
+    outputOf: item.kind === "tool_result" ? item.callId : null,
   };
 }
 
