@@ -26,3 +26,9 @@ inner_of() {
 }
 
 doze() { read -r -t "$1" _ <&8; }
+
+# True once so many seconds have passed; false as soon as nobody is left who holds the pipe's other end.
+is_over() {
+  read -r -t "$1" _ <&8
+  [ "$?" -gt 128 ]
+}

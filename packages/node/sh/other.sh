@@ -12,3 +12,5 @@ inner_of() { :; }
 
 # The shell of macOS takes whole seconds only for the other way.
 doze() { sleep "$1"; }
+
+is_over() { sleep "$1"; }

@@ -147,10 +147,11 @@ printf 'command %s end\n' "$command" >>"$folder/start"
 reader=$!
 exec 4<&- 5>&- 7>&-
 
+# The timer doesn't hold the idle pipe's other end: when we end, however that comes, it reads that and ends as well. A signal
+# alone could reach it before it is ready to take one, and then it would wait on, and wake whoever has our number by then.
 (
-  exec 3>&- 6<&-
-  doze "$seconds"
-  kill -s USR1 "$$"
+  exec 3>&- 6<&- 9>&-
+  is_over "$seconds" && kill -s USR1 "$$"
 ) 2>/dev/null &
 timer=$!
 

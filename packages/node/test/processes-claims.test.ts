@@ -211,7 +211,31 @@ describe("the records", () => {
     await running.stop();
     expect(await carriers("MARKER", marker)).toEqual([]);
   });
+
+  it.each(modes)(
+    "of a wrapper killed by force leave no timer, which would wake whoever has its number by then (sandbox %s)",
+    async (mode) => {
+      const spec = specFor(place, "sleep 0.3", { confinement: { mode }, timeoutMs: 600_000 });
+      const running = await processes.start(spec);
+      process.kill(running.owner.pid, "SIGKILL");
+      expect((await running.ended).end).toEqual({ type: "lost" });
+      await expect.poll(() => commandLinesWith(`/runs/${spec.id}/`), { timeout: 5_000 }).toEqual([]);
+    },
+  );
 });
+
+/** Command lines of living processes that hold a text. */
+function commandLinesWith(text: string): string[] {
+  return readdirSync("/proc").flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      return line.includes(text) ? [line] : [];
+    } catch {
+      return [];
+    }
+  });
+}
 
 describe("an owner", () => {
   it("is alive only as the process it was", () => {
