@@ -18,6 +18,8 @@ export const callPlan = z.object({
   workspace: z.enum(["none", "shared", "exclusive"]),
   replay: replayClass,
   changesWorkspace: z.boolean(),
+  /** How long the target of a `keyed` call knows its key, ms from the intent on; absent: for ever. */
+  keyLifetimeMs: z.number().int().positive().optional(),
   command: z.string().optional(),
   cwd: z.string().optional(),
   expect: expectation.optional(),

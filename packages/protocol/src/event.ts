@@ -134,7 +134,8 @@ export const eventPayloads = {
   /** A new driver found an intent without a settlement, and what became of it. */
   "call.recovered": z.object({
     callId: z.string(),
-    finding: z.enum(["not_happened", "happened", "running", "unknown"]),
+    /** `unanswered`: it may have happened, and its target is asked again with the same key. */
+    finding: z.enum(["not_happened", "happened", "running", "unanswered", "unknown"]),
     attempt: z.number().int(),
   }),
   "call.settled": z.object({ callId: z.string(), outcome: callOutcome, result: toolResult, judgement: judgement.nullable() }),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { DriveEnd, ProbeFinding } from "../src/index.ts";
+import type { CallPlan } from "@holdfast/protocol";
+import type { DriveEnd, ProbeFinding, Stop } from "../src/index.ts";
 import { drive, post, readSession } from "../src/index.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
 import { Crash, crashAt, createTestModel, createTestTool, createWorld, done, newSession, portsOf, say, testCheck } from "./kit.ts";
@@ -115,6 +116,69 @@ test("a call with a key that got no answer is asked again with the same key, and
     expect((await readSession(world, session)).inDoubt).toHaveLength(answersAt === 2 ? 0 : 1);
     await expectLaw(world.log, session);
   }
+});
+
+describe("a call with a key that may have happened", () => {
+  /** Sends once, loses the answer, and is then disturbed; tells what became of the call. */
+  async function lose(options: {
+    lifetimeMs?: number;
+    reconcile?: () => Promise<ProbeFinding>;
+    disturb: "crash and interrupt" | "interrupt" | "wait and crash";
+  }) {
+    const sent: number[] = [];
+    const plain = createTestTool({
+      name: "send",
+      replay: "keyed",
+      run: async (intent) => {
+        sent.push(intent.attempt);
+        if (options.disturb === "interrupt") await post(portsOf(world), session, { type: "interrupt", by: "test" });
+        throw new Error("connection reset");
+      },
+    });
+    const tool = {
+      ...plain,
+      plan: async (...given: Parameters<typeof plain.plan>) => ({
+        ...((await plain.plan(...given)) as CallPlan),
+        ...(options.lifetimeMs === undefined ? {} : { keyLifetimeMs: options.lifetimeMs }),
+      }),
+      ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }),
+    };
+    const model = createTestModel((index) => (index < 1 ? { calls: [{ name: "send", input: {} }] } : {}));
+    const world = createWorld({ model, tools: [tool] });
+    const session = await newSession(portsOf(world));
+    await post(portsOf(world), session, say("go"));
+    const stops = async (stop: Stop): Promise<void> => {
+      if (options.disturb !== "interrupt" && stop.what === "effect" && stop.when === "after" && stop.name.startsWith("call:"))
+        throw new Crash("crash");
+    };
+    await drive(portsOf(world, 1), session, { waiting: "return", stops }).catch((error: unknown) => {
+      if (!(error instanceof Crash)) throw error;
+    });
+    if (options.disturb === "crash and interrupt") await post(portsOf(world), session, { type: "interrupt", by: "test" });
+    if (options.disturb === "wait and crash") world.clock.advance(60_000);
+    await drive(portsOf(world, 2), session, { waiting: "return" });
+    await expectLaw(world.log, session);
+    const settled = (await readSession(world, session)).events.flatMap((event) =>
+      event.type === "call.settled" ? [event.payload.outcome] : [],
+    );
+    return { sent, outcome: settled[0] };
+  }
+
+  test("is never called undone because the turn was interrupted before its target was asked again", async () => {
+    expect((await lose({ disturb: "crash and interrupt" })).outcome?.status).toBe("in_doubt");
+    expect((await lose({ disturb: "interrupt" })).outcome?.status).toBe("in_doubt");
+  });
+
+  test("is not sent again once its target has forgotten the key, unless the tool finds out that it did not happen", async () => {
+    const forgotten = await lose({ lifetimeMs: 30_000, disturb: "wait and crash" });
+    expect([forgotten.outcome?.status, forgotten.sent]).toEqual(["in_doubt", [1]]);
+    const happened = async (): Promise<ProbeFinding> => ({ type: "happened", outcome: done("found in the target's list") });
+    expect((await lose({ lifetimeMs: 30_000, disturb: "wait and crash", reconcile: happened })).outcome).toMatchObject({
+      text: "found in the target's list",
+    });
+    const absent = await lose({ lifetimeMs: 30_000, disturb: "wait and crash", reconcile: async () => ({ type: "not_happened" }) });
+    expect(absent.sent.slice(0, 2)).toEqual([1, 2]);
+  });
 });
 
 test("a new call equal to one in doubt is named as such to the policy", async () => {

@@ -2,7 +2,7 @@ import type { CallOutcome, SessionEvent } from "@holdfast/protocol";
 import { HoldfastError, isHoldfastError, stricterClass } from "@holdfast/protocol";
 import { sha256 } from "../hash.ts";
 import { judgeExpectation } from "../expect.ts";
-import { settled, settledWithout } from "../kernel/settle.ts";
+import { inDoubt, settled, settledWithout } from "../kernel/settle.ts";
 import type { CallRegister, OpenCall } from "../kernel/state.ts";
 import type { CallContext, CallIntent, CallRefusal, Prepared, ProbeFinding, Tool } from "../ports/index.ts";
 import { redact } from "../redact.ts";
@@ -101,15 +101,14 @@ async function unanswered(
   const { callId } = intent;
   const status = signal.aborted ? "interrupted" : "failed";
   const why = messageOf(error);
-  if (register.plan.replay === "keyed" && intent.attempt < mostKeyedAttempts && !signal.aborted) {
+  // The key's lifetime may have ended meanwhile.
+  const { replay } = intended(driver, callId).intent.plan;
+  if (replay === "keyed" && intent.attempt < mostKeyedAttempts && !signal.aborted) {
     // The same key again: the target answers from its record, or does now what it had not done.
-    return [{ type: "call.recovered", payload: { callId, finding: "not_happened", attempt: intent.attempt + 1 } }];
+    return [{ type: "call.recovered", payload: { callId, finding: "unanswered", attempt: intent.attempt + 1 } }];
   }
   if (register.plan.replay === "safe") return [settledWithout(callId, status, `The call failed: ${clean(driver, why)}`, newId(driver))];
-  const finding =
-    register.plan.replay === "probe"
-      ? await probe(driver, tool, intent, callId)
-      : ({ type: "unknown", look: "the target itself" } as const);
+  const finding = replay === "probe" ? await probe(driver, tool, intent, callId) : await reconcile(driver, tool, intent, callId);
   switch (finding.type) {
     case "happened":
       return settle(driver, register, callId, finding.outcome);
@@ -132,12 +131,15 @@ export async function probe(driver: Driver, tool: Tool, intent: CallIntent, call
   }
 }
 
-export function inDoubt(why: string, look: string): CallOutcome {
-  return {
-    status: "in_doubt",
-    text: `This call may have happened: its end was not seen (${why}). Before you do anything that depends on it, look at ${look}. Don't just repeat it.`,
-    trust: "system",
-  };
+/** What a tool can find out where its class can't tell. */
+export async function reconcile(driver: Driver, tool: Tool, intent: CallIntent, callId: string): Promise<ProbeFinding> {
+  const unknown: ProbeFinding = { type: "unknown", look: "the target itself" };
+  try {
+    const found = (await tool.reconcile?.(intent, callContext(driver, callId, intent.scope))) ?? unknown;
+    return found.type === "running" || found.type === "resume" ? unknown : found;
+  } catch (error) {
+    return { type: "unknown", look: `the target itself (${messageOf(error)})` };
+  }
 }
 
 export function settle(driver: Driver, register: CallRegister, callId: string, outcome: CallOutcome): SessionEvent[] {
@@ -149,15 +151,20 @@ function clean(driver: Driver, text: string): string {
   return redact(text, driver.ports.secrets.values());
 }
 
-/** An open call with its durable intent. The stricter of the stored and the current replay class holds. */
+/**
+ * An open call with its durable intent. The stricter of the stored and the current replay class holds; a key that its target
+ * no longer knows protects from nothing.
+ */
 export function intended(driver: Driver, callId: string): { register: CallRegister; tool: Tool; intent: CallIntent } {
   const stored = registerOf(driver, callId);
   const attempt = driver.head.turn?.open.find((call) => call.id === callId)?.attempt ?? 1;
   if (stored.intent === null) throw new HoldfastError("session_corrupt", `call ${callId} runs without an intent`);
-  const { replay, key, prepared } = stored.intent;
+  const { replay, key, prepared, at } = stored.intent;
   const tool = driver.ports.tools.get(stored.name);
   if (tool === null) throw new HoldfastError("tool_unknown", `the tool ${stored.name} of an open call is not available here`);
-  const plan = { ...stored.plan, replay: stricterClass(replay, stored.plan.replay) };
+  const isKeyKnown = driver.ports.clock.now() - at < (stored.plan.keyLifetimeMs ?? Number.POSITIVE_INFINITY);
+  const known = stricterClass(replay, stored.plan.replay);
+  const plan = { ...stored.plan, replay: known === "keyed" && !isKeyKnown ? ("never" as const) : known };
   const register = { ...stored, plan };
   return {
     register,

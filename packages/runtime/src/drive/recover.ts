@@ -1,8 +1,8 @@
 import type { SessionEvent } from "@holdfast/protocol";
-import { settledWithout } from "../kernel/settle.ts";
+import { inDoubt, settledWithout } from "../kernel/settle.ts";
 import type { OpenCall } from "../kernel/state.ts";
 import type { ProbeFinding } from "../ports/index.ts";
-import { inDoubt, intended, probe, registerOf, settle } from "./call.ts";
+import { intended, probe, reconcile, registerOf, settle } from "./call.ts";
 import type { Driver } from "./driver.ts";
 import { newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
@@ -48,7 +48,7 @@ export function attached(driver: Driver): SessionEvent {
   return { type: "driver.attached", payload: { owner: driver.ports.processes.owner.label } };
 }
 
-async function recoverCall(driver: Driver, { id, name, attempt }: OpenCall): Promise<SessionEvent[]> {
+async function recoverCall(driver: Driver, { id, name, attempt, isUncertain }: OpenCall): Promise<SessionEvent[]> {
   if (driver.ports.tools.get(name) === null) {
     const outcome = inDoubt(`the tool ${name} is not available any more, and only it could tell`, "what the call was to change");
     return settle(driver, registerOf(driver, id), id, outcome);
@@ -56,6 +56,10 @@ async function recoverCall(driver: Driver, { id, name, attempt }: OpenCall): Pro
   const { register, tool, intent } = intended(driver, id);
   const isEnding = driver.head.turn?.isInterrupted === true || driver.head.turn?.stopping != null;
   const finding = await find();
+  // The target answers a repeated key from its record.
+  if (finding.type === "unknown" && register.plan.replay === "keyed" && !isEnding) {
+    return [{ type: "call.recovered", payload: { callId: id, finding: "unanswered", attempt: attempt + 1 } }];
+  }
   const recovered = (next: number): SessionEvent => ({
     type: "call.recovered",
     payload: { callId: id, finding: finding.type === "resume" ? "not_happened" : finding.type, attempt: next },
@@ -87,15 +91,12 @@ async function recoverCall(driver: Driver, { id, name, attempt }: OpenCall): Pro
         return found === null || found.type === "unknown" ? { type: "not_happened" } : found;
       }
       case "keyed":
-        // The target answers a repeated key from its record; a frozen driver that thaws must not act beside us.
-        await driver.ports.log.claim(driver.session, id, attempt, "revoked");
-        return { type: "not_happened" };
       case "probe":
         return probe(driver, tool, intent, id);
       case "never": {
         // Whoever takes the claim first decides: taken now, a frozen driver that thaws is refused.
         const wasUntaken = await driver.ports.log.claim(driver.session, id, attempt, "revoked");
-        return wasUntaken ? { type: "not_happened" } : { type: "unknown", look: "the target itself" };
+        return wasUntaken && !isUncertain ? { type: "not_happened" } : reconcile(driver, tool, intent, id);
       }
     }
   }

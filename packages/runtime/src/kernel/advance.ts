@@ -1,6 +1,6 @@
 import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
 import { isWaiting } from "./apply.ts";
-import { settledWithout } from "./settle.ts";
+import { inDoubt, settled, settledWithout } from "./settle.ts";
 import { reachedLimit } from "./limits.ts";
 import type { State, Turn } from "./state.ts";
 
@@ -35,14 +35,18 @@ export function advance(state: State, input: AdvanceInput): SessionEvent[] {
 
 /**
  * Ends what never began; what is in flight is aborted by the driver and settles by itself. An intent that nobody carries out
- * is one whose earlier attempts were proven not to have happened.
+ * is one whose earlier attempts were proven not to have happened, or (uncertain) one that was about to be asked again.
  */
 function unwind(turn: Turn, input: AdvanceInput): SessionEvent[] {
   const reason = turn.isInterrupted
     ? "The turn was interrupted before this call ran. Nothing was done."
     : "The turn ended before this call ran. Nothing was done.";
   const idle = turn.open.filter((call) => call.state !== "intended" || !input.isRunning(`call:${call.id}`));
-  const events: SessionEvent[] = idle.map((call) => settledWithout(call.id, "interrupted", reason, input.newId));
+  const events: SessionEvent[] = idle.map((call) =>
+    call.isUncertain
+      ? settled(call.id, inDoubt("the turn ended before its target answered", "the target itself"), null, input.newId)
+      : settledWithout(call.id, "interrupted", reason, input.newId),
+  );
   if (turn.sampling !== null && !input.isRunning(`sample:${turn.sampling.id}`)) {
     events.push({ type: "sampling.abandoned", payload: { samplingId: turn.sampling.id, retracted: "", usage: null } });
   }

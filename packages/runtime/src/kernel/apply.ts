@@ -118,11 +118,17 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
         head: turn(openCall(head, callId, { state: "intended", attempt }), (t) => ({
           isEffectful: t.isEffectful || call?.plan.changesWorkspace === true,
         })),
-        puts: amendCall(registers, callId, { intent: { replay, key, prepared }, scope }),
+        puts: amendCall(registers, callId, { intent: { replay, key, prepared, at }, scope }),
       };
     }
     case "call.recovered":
-      return { head: openCall(head, event.payload.callId, { attempt: event.payload.attempt }), puts: [] };
+      return {
+        head: openCall(head, event.payload.callId, {
+          attempt: event.payload.attempt,
+          ...(event.payload.finding === "unanswered" ? { isUncertain: true } : {}),
+        }),
+        puts: [],
+      };
     case "call.settled":
       return callSettled(head, registers, event.payload);
     case "run.recorded":
@@ -280,7 +286,7 @@ function samplingSettled(head: Head, payload: EventPayload<"sampling.settled">):
   return turn(grow(spend(head, payload.usage, payload.cost), payload.items), (t) => ({
     sampling: null,
     calls: t.calls + calls.length,
-    open: calls.map((call) => ({ id: call.callId, name: call.name, state: "ready", attempt: 0 })),
+    open: calls.map((call) => ({ id: call.callId, name: call.name, state: "ready", attempt: 0, isUncertain: false })),
     saysDone: calls.length === 0 && payload.finish !== "length" && payload.items.length > 0,
     wasCut: calls.length === 0 && payload.finish === "length",
     empty: payload.items.length === 0 ? t.empty + 1 : 0,

@@ -26,3 +26,12 @@ export function settled(
 export function settledWithout(callId: string, status: CallStatus, text: string, newId: (prefix: string) => string): SessionEvent {
   return settled(callId, { status, text, trust: "system" }, null, newId);
 }
+
+/** What a call ends as that may have happened. */
+export function inDoubt(why: string, look: string): CallOutcome {
+  return {
+    status: "in_doubt",
+    text: `This call may have happened: its end was not seen (${why}). Before you do anything that depends on it, look at ${look}. Don't just repeat it.`,
+    trust: "system",
+  };
+}

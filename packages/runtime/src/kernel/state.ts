@@ -23,6 +23,8 @@ export interface OpenCall {
   /** `waiting` for an approval; `ready` to run once nothing it conflicts with is open before it; `intended`: its intent is durable. */
   readonly state: "waiting" | "ready" | "intended";
   readonly attempt: number;
+  /** True once an attempt ended without an answer and the target is asked again: it may have happened. */
+  readonly isUncertain: boolean;
 }
 
 export interface Sampling {
@@ -119,7 +121,7 @@ export interface CallRegister {
   readonly reason: string;
   readonly scope: Scope;
   readonly approvalId: string | null;
-  readonly intent: { readonly replay: ReplayClass; readonly key: string; readonly prepared: Json } | null;
+  readonly intent: { readonly replay: ReplayClass; readonly key: string; readonly prepared: Json; readonly at: number } | null;
 }
 
 /** The values of each kind of register. Singletons have the key "". */

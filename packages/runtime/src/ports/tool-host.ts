@@ -64,6 +64,11 @@ export interface Tool {
   run(intent: CallIntent, context: CallContext, signal: AbortSignal): Promise<CallOutcome>;
   /** Required for class `probe`. Revokes untaken claims up to the intent's attempt first. */
   probe?(intent: CallIntent, context: CallContext): Promise<ProbeFinding>;
+  /**
+   * For a call whose class knows no way to ask (`never`, or `keyed` after the key's lifetime): what the tool can find out at
+   * its target about whether it happened. `running` and `resume` count as unknown.
+   */
+  reconcile?(intent: CallIntent, context: CallContext): Promise<ProbeFinding>;
   /** Goes on with a run that `probe` found running. */
   attach?(intent: CallIntent, context: CallContext, signal: AbortSignal): Promise<CallOutcome>;
 }
