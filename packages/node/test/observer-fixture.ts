@@ -40,7 +40,7 @@ export interface Place {
 
 export function makePlace(options: { readonly git: boolean }): Place {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-observer-")));
-  const dir = join(top, "work");
+  const dir = join(top, "project");
   const home = join(top, "home");
   mkdirSync(dir);
   mkdirSync(home);
