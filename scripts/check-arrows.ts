@@ -7,7 +7,7 @@ import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { parseSync } from "oxc-parser";
 
-const siblings = ["policy", "checks", "harness", "models", "tools", "stores"];
+const siblings = ["policy", "checks", "harness", "models", "tools", "mcp", "stores"];
 const core = ["protocol", "runtime", ...siblings];
 
 /** Who may import whom: the diagram in docs/architecture.md. */
@@ -22,7 +22,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages of Web-standard APIs only, and the entries of the stores that are too, with all they import. */
-const webPackages = /^packages\/(protocol|runtime|policy|checks|harness|models|tools|browser)\/src\//;
+const webPackages = /^packages\/(protocol|runtime|policy|checks|harness|models|tools|mcp|browser)\/src\//;
 const webStores = /^packages\/stores\/src\/(index|memory|indexeddb)\.ts$/;
 
 interface Manifest {
