@@ -1,12 +1,12 @@
 /** What the browser test loads into a page: the whole core around an in-memory workspace, and one scripted session in it. */
 import { createVerifier } from "@holdfast/checks";
-import { createDirector } from "@holdfast/harness";
+import { createDirector, createToolHost } from "@holdfast/harness";
 import { createScriptModel, parseScript } from "@holdfast/models";
 import { createPolicy } from "@holdfast/policy";
 import { defaultLimits, type Item, type Settings } from "@holdfast/protocol";
 import { createSession, drive, findChainFault, post, readSession, redactionMark, type Ports } from "@holdfast/runtime";
 import { createMemoryBlobs, createMemoryLog } from "@holdfast/stores";
-import { createToolHost, createTools } from "@holdfast/tools";
+import { createTools } from "@holdfast/tools";
 import { createMemoryFiles } from "../src/index.ts";
 import { clock, createPageObserver, createPageProcesses, createPageSigner, createPageWakeups, ids } from "./page-ports.ts";
 

@@ -1,16 +1,23 @@
 import type { WorldSection } from "@holdfast/protocol";
 import type { Director } from "@holdfast/runtime";
-import { behaviour, describeChecks, describeRules, instructions } from "./text/v1.ts";
+import { behaviour, describeChecks, describeRules, describeServers, instructions } from "./text/v1.ts";
+
+export interface DirectorOptions {
+  /** MCP servers whose tools can be found, by the names of the config. */
+  readonly servers?: readonly string[];
+}
 
 /**
  * Puts a request together from what was recorded. Instructions and the world as it was at the start come first and never
  * change; everything later is appended, so that a provider's prompt cache keeps hitting.
  */
-export function createDirector(): Director {
+export function createDirector(options: DirectorOptions = {}): Director {
+  const { servers = [] } = options;
   return {
     behaviour,
     describe: ({ settings, checks }) => [
       { id: "rules", trust: "system", text: describeRules(settings) },
+      ...(servers.length === 0 ? [] : [{ id: "servers", trust: "system", text: describeServers(servers) } as const]),
       ...(checks.length === 0 ? [] : [{ id: "checks", trust: "system", text: describeChecks(checks) } as const]),
     ],
     direct({ world, tools, items }) {

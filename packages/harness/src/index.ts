@@ -1,1 +1,2 @@
 export { createDirector } from "./director.ts";
+export { createToolHost } from "./discovery/tool-host.ts";

@@ -69,6 +69,7 @@ export async function factsOf(request: PolicyRequest, places: PolicyPlaces): Pro
       return { subjects: [await fileFacts(request, "edit", places)], provenRead: false };
     case "read_output":
     case "give_up":
+    case "search_tools":
       return single("harmless_tool", request.tool);
     default:
       return single("unknown_tool", request.tool);

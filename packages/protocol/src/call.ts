@@ -22,6 +22,8 @@ export const callPlan = z.object({
   keyLifetimeMs: z.number().int().positive().optional(),
   command: z.string().optional(),
   cwd: z.string().optional(),
+  /** Set for a tool of an MCP server: whose it is, its name there, and a digest of all that defines it. */
+  mcp: z.object({ server: z.string(), tool: z.string(), definition: z.string() }).optional(),
   expect: expectation.optional(),
 });
 export type CallPlan = z.infer<typeof callPlan>;

@@ -105,6 +105,8 @@ export const eventPayloads = {
   "sampling.abandoned": z.object({ samplingId: z.string(), retracted: z.string(), usage: usage.nullable() }),
   "call.decided": z.object({
     callId: z.string(),
+    /** The tool that is meant, where the model called it through another (`use_tool`). */
+    tool: z.string().optional(),
     plan: callPlan,
     decision,
     rule: ruleRef,

@@ -10,7 +10,6 @@ import { search } from "./search.ts";
 import { writeFile } from "./write-file.ts";
 
 export type { ToolPorts } from "./define.ts";
-export { createToolHost } from "./tool-host.ts";
 
 /** The built-in tools, in the order the request shows them. Without processes there are none that run commands. */
 export function createTools(ports: ToolPorts): Tool[] {

@@ -4,7 +4,7 @@ import type { BlobStore } from "@holdfast/runtime/ports/blobs";
 import type { Processes } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, Tool } from "@holdfast/runtime/ports/tool-host";
 import { temporaryFiles } from "../../node/test/files-workspace.ts";
-import { createToolHost, createTools } from "../src/index.ts";
+import { createTools } from "../src/index.ts";
 import { digest } from "./files-conformance.ts";
 
 export interface Workbench extends Awaited<ReturnType<typeof temporaryFiles>> {
@@ -37,7 +37,7 @@ export async function workbench(options: { readonly processes?: Processes; reado
     collect: async () => 0,
   };
   const isRedacted = (text: string) => text.includes("[redacted]");
-  const host = createToolHost(createTools({ files: at.files, blobs, processes: options.processes ?? null, isRedacted }));
+  const tools = createTools({ files: at.files, blobs, processes: options.processes ?? null, isRedacted });
   const seen = new Map<string, string>();
   const live: string[] = [];
   const tasks: Workbench["tasks"] = new Map();
@@ -53,8 +53,8 @@ export async function workbench(options: { readonly processes?: Processes; reado
     emit: (text) => void live.push(text),
   };
   const tool = (name: string): Tool => {
-    const found = host.get(name);
-    if (found === null) throw new Error(`no tool ${name}`);
+    const found = tools.find(({ spec }) => spec.name === name);
+    if (found === undefined) throw new Error(`no tool ${name}`);
     return found;
   };
   const denied = (text: string): CallOutcome => ({ status: "denied", text, trust: "tool" });

@@ -46,6 +46,10 @@ function describeNetwork(network: Settings["network"]): string {
   return network === "all" ? "open" : `only ${network.join(", ")}`;
 }
 
+export function describeServers(servers: readonly string[]): string {
+  return `More tools come from the MCP servers ${servers.join(", ")}: search_tools finds them, use_tool calls them.`;
+}
+
 export function describeChecks(checks: readonly CheckDefinition[]): string {
   return `When you say you are done, the runtime runs: ${checks.map((check) => check.command).join("; ")}`;
 }

@@ -79,7 +79,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     clock,
     ids,
     model: createModels(config, env, secrets),
-    tools: tools.createToolHost(tools.createTools({ files, blobs, processes, isRedacted })),
+    tools: harness.createToolHost(tools.createTools({ files, blobs, processes, isRedacted })),
     files,
     processes,
     observer,

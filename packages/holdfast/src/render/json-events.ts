@@ -7,7 +7,7 @@ export type JsonEvent = { readonly type: string } & Readonly<Record<string, unkn
 
 interface OpenCall {
   readonly itemId: string;
-  readonly tool: string;
+  tool: string;
   /** As the model wrote it. */
   readonly input: string;
   decided: Pick<EventPayload<"call.decided">, "plan" | "decision" | "rule"> | null;
@@ -117,6 +117,7 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
       case "call.decided": {
         const call = callOf(event.payload.callId);
         call.decided = event.payload;
+        call.tool = event.payload.tool ?? call.tool;
         return isEdit(event.payload.plan) ? started() : within({ type: "item.started", item: openItem(call) });
       }
       case "approval.requested": {
@@ -222,7 +223,8 @@ function itemBody(call: OpenCall): Record<string, unknown> {
   const plan = call.decided?.plan;
   if (plan?.command !== undefined) return { type: "command_execution", command: plan.command };
   if (plan !== undefined && isEdit(plan)) return { type: "file_change" };
-  return { type: "mcp_tool_call", server: "holdfast", tool: call.tool, arguments: plan?.input ?? parsedOr(call.input) };
+  const { server, tool } = plan?.mcp ?? { server: "holdfast", tool: call.tool };
+  return { type: "mcp_tool_call", server, tool, arguments: plan?.input ?? parsedOr(call.input) };
 }
 
 function parsedOr(input: string): unknown {

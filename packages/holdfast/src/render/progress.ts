@@ -136,6 +136,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         });
       case "call.decided": {
         const { callId, plan, decision, rule, reason } = event.payload;
+        if (event.payload.tool !== undefined) tools.set(callId, event.payload.tool);
         const tool = tools.get(callId) ?? "call";
         shownLast = callId;
         const proposed = sanitizeLine(plan.summary);

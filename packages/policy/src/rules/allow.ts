@@ -152,11 +152,12 @@ export const allowRules: readonly Rule[] = [
     ...builtin,
     id: "builtin:harmless-tool",
     facts: ["harmless_tool"],
-    person: "Only reads what this session itself produced.",
+    person: "Only reads what this session itself produced or may use.",
     model: "Allowed.",
     examples: [
       { tool: "read_output", path: "" },
       { tool: "give_up", path: "" },
+      { tool: "search_tools", path: "" },
     ],
     counterexamples: [{ tool: "run_command", path: "" }],
   },

@@ -2,7 +2,7 @@ import type { CallPlan, Json, SessionEvent, ToolCall } from "@holdfast/protocol"
 import { sha256 } from "../hash.ts";
 import { settledWithout } from "../kernel/settle.ts";
 import { mostOpen } from "../kernel/state.ts";
-import type { CallContext, Confinement, PolicyDecision } from "../ports/index.ts";
+import type { CallContext, CallRefusal, Confinement, PolicyDecision, Tool } from "../ports/index.ts";
 import { requestApproval } from "./approval.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, isFatal, messageOf, newId, settingsOf } from "./driver.ts";
@@ -47,7 +47,7 @@ export function canonical(value: Json): string {
  * Decides proposals: parse, plan, policy. Only reads. Each call ends as decided and ready, as waiting for an approval, or
  * as settled (refused, unknown, unparsable).
  */
-export async function gate(driver: Driver, calls: readonly ToolCall[]): Promise<SessionEvent[]> {
+export async function gate(driver: Driver, calls: readonly ToolCall[], signal: AbortSignal): Promise<SessionEvent[]> {
   const left = settingsOf(driver).limits.callsPerTurn - (driver.head.turn?.calls ?? 0);
   const events = await Promise.all(
     calls.map(async (call, index) => {
@@ -59,7 +59,7 @@ export async function gate(driver: Driver, calls: readonly ToolCall[]): Promise<
         ];
       }
       try {
-        return await gateOne(driver, call);
+        return await gateOne(driver, call, signal);
       } catch (error) {
         if (isFatal(error)) throw error;
         return [refuse(driver, call, `The call could not be decided and was not run: ${messageOf(error)}`, "failed")];
@@ -69,27 +69,14 @@ export async function gate(driver: Driver, calls: readonly ToolCall[]): Promise<
   return events.flat();
 }
 
-async function gateOne(driver: Driver, call: ToolCall): Promise<SessionEvent[]> {
-  const tool = driver.ports.tools.get(call.name);
-  if (tool === null) {
-    const names = driver.ports.tools.specs.map((spec) => spec.name).join(", ");
-    return [refuse(driver, call, `There is no tool ${JSON.stringify(call.name.slice(0, 80))}. The tools are: ${names}.`, "failed")];
-  }
-  const input = parseInput(call.input);
-  if (input === undefined) {
-    return [
-      refuse(
-        driver,
-        call,
-        `The input of ${call.name} is not valid JSON (${call.input.length} characters). Send the call again with a complete JSON object.`,
-        "failed",
-      ),
-    ];
-  }
-  const plan = await tool.plan(input, callContext(driver, call.callId));
+async function gateOne(driver: Driver, call: ToolCall, signal: AbortSignal): Promise<SessionEvent[]> {
+  const meant = resolve(driver, call);
+  if ("type" in meant) return [refuse(driver, call, meant.text, "failed")];
+  const { name, tool, input } = meant;
+  const plan = await tool.plan(input, callContext(driver, call.callId), signal);
   if ("type" in plan) return [refuse(driver, call, plan.text, "failed")];
   const inputDigest = sha256(canonical(plan.input));
-  const verdict = await ask(driver, call, plan, inputDigest);
+  const verdict = await ask(driver, name, plan, inputDigest);
   const bounded: CallPlan = verdict.provenRead
     ? { ...plan, workspace: plan.workspace === "none" ? "none" : "shared", replay: "safe", changesWorkspace: false }
     : plan;
@@ -97,6 +84,7 @@ async function gateOne(driver: Driver, call: ToolCall): Promise<SessionEvent[]> 
     type: "call.decided",
     payload: {
       callId: call.callId,
+      ...(name === call.name ? {} : { tool: name }),
       plan: bounded,
       decision: verdict.decision,
       rule: verdict.rule,
@@ -112,21 +100,44 @@ async function gateOne(driver: Driver, call: ToolCall): Promise<SessionEvent[]> 
     case "deny":
       return [decided({}), refuse(driver, call, `Call ${call.callId} was refused: ${verdict.forModel}`, "denied")];
     case "review":
-      return [decided(verdict.scope), ...(await review(driver, call, bounded, inputDigest, verdict))];
+      return [decided(verdict.scope), ...(await review(driver, call, name, bounded, inputDigest, verdict))];
   }
 }
 
-async function ask(driver: Driver, call: ToolCall, plan: CallPlan, inputDigest: string): Promise<PolicyDecision> {
+/** The tool and input that a proposal means: its own, or those it passes on. */
+function resolve(driver: Driver, call: ToolCall): { readonly name: string; readonly tool: Tool; readonly input: Json } | CallRefusal {
+  const { tools } = driver.ports;
+  const unknown = (name: string): CallRefusal => ({
+    type: "refused",
+    text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. The tools are: ${tools.specs.map((spec) => spec.name).join(", ")}.`,
+  });
+  const tool = tools.get(call.name);
+  if (tool === null) return unknown(call.name);
+  const input = parseInput(call.input);
+  if (input === undefined) {
+    return {
+      type: "refused",
+      text: `The input of ${call.name} is not valid JSON (${call.input.length} characters). Send the call again with a complete JSON object.`,
+    };
+  }
+  const inner = tool.unwrap?.(input);
+  if (inner === undefined) return { name: call.name, tool, input };
+  if ("type" in inner) return inner;
+  const meant = tools.get(inner.name);
+  return meant === null || meant.unwrap !== undefined ? unknown(inner.name) : { name: inner.name, tool: meant, input: inner.input };
+}
+
+async function ask(driver: Driver, name: string, plan: CallPlan, inputDigest: string): Promise<PolicyDecision> {
   const { ports } = driver;
   const settings = settingsOf(driver);
   return ports.policy.decide({
-    tool: call.name,
+    tool: name,
     plan,
     mode: settings.sandbox,
     network: settings.network,
     canSandbox: settings.sandbox === "off" || (await ports.processes.sandboxProblem()) === null,
     isTrusted: settings.isTrusted,
-    repeatsDoubt: driver.registers.get("doubt", `${call.name}:${inputDigest}`) !== null,
+    repeatsDoubt: driver.registers.get("doubt", `${name}:${inputDigest}`) !== null,
     identify: (path) => ports.files.identify(path),
     isTracked: (path) => ports.observer.isTracked(path),
   });
@@ -136,12 +147,13 @@ async function ask(driver: Driver, call: ToolCall, plan: CallPlan, inputDigest: 
 async function review(
   driver: Driver,
   call: ToolCall,
+  name: string,
   plan: CallPlan,
   inputDigest: string,
   verdict: PolicyDecision,
 ): Promise<SessionEvent[]> {
   const mode = settingsOf(driver).approvals;
-  const request = await requestApproval(driver, call.callId, call.name, plan, inputDigest, verdict);
+  const request = await requestApproval(driver, call.callId, name, plan, inputDigest, verdict);
   const { id } = request.payload.approval;
   const answered = (answer: "allow" | "deny", note: string): SessionEvent => ({
     type: "approval.answered",

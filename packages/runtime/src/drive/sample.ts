@@ -62,7 +62,7 @@ export async function sample(driver: Driver, effect: SampleEffect, signal: Abort
     const payload = settle(driver, itemId, items, last);
     return [
       { type: "sampling.settled", payload: { samplingId: effect.samplingId, ...payload } },
-      ...(await gate(driver, callsOf(payload.items))),
+      ...(await gate(driver, callsOf(payload.items), signal)),
     ];
   }
   if (signal.aborted) return abandoned();

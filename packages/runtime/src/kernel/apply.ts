@@ -295,8 +295,11 @@ function samplingSettled(head: Head, payload: EventPayload<"sampling.settled">):
 
 function callDecided(head: Head, payload: EventPayload<"call.decided">): Applied {
   const { callId, plan, inputDigest, rule, reason, scope } = payload;
-  const name = head.turn?.open.find((call) => call.id === callId)?.name ?? "";
-  return { head, puts: [put("call", callId, { name, plan, inputDigest, rule, reason, scope, approvalId: null, intent: null })] };
+  const name = payload.tool ?? head.turn?.open.find((call) => call.id === callId)?.name ?? "";
+  return {
+    head: payload.tool === undefined ? head : openCall(head, callId, { name }),
+    puts: [put("call", callId, { name, plan, inputDigest, rule, reason, scope, approvalId: null, intent: null })],
+  };
 }
 
 function callSettled(head: Head, registers: Registers, payload: EventPayload<"call.settled">): Applied {

@@ -1,4 +1,4 @@
-import type { CallOutcome, CallPlan, Json, Scope } from "@holdfast/protocol";
+import type { CallOutcome, CallPlan, Json, Scope, TrustLabel } from "@holdfast/protocol";
 import type { Owner } from "./log.ts";
 import type { Confinement } from "./processes.ts";
 import type { ToolSpec } from "./model.ts";
@@ -53,8 +53,15 @@ export type ProbeFinding =
 /** One tool. `plan` and `prepare` only read; `run` acts; `probe` finds out after an ending without an answer. */
 export interface Tool {
   readonly spec: ToolSpec;
-  /** What the call would do: its parsed input and the resources it touches. */
-  plan(input: Json, context: CallContext): Promise<CallPlan | CallRefusal>;
+  /** Not shown in the request: the model finds it with `search_tools` and calls it by its name or through `use_tool`. */
+  readonly isDeferred?: boolean;
+  /**
+   * Of a tool that only passes calls on (`use_tool`): the call that is meant. Everything from policy to audit sees that one;
+   * its tool must not pass on again.
+   */
+  unwrap?(input: Json): InnerCall | CallRefusal;
+  /** What the call would do: its parsed input and the resources it touches. It may wait for its target; the signal ends that. */
+  plan(input: Json, context: CallContext, signal?: AbortSignal): Promise<CallPlan | CallRefusal>;
   prepare?(plan: CallPlan, context: CallContext): Promise<Prepared | CallRefusal>;
   /**
    * When the signal aborts, the effect is ended; unless its reason is a `stale_driver` error: then the driver lets go, and
@@ -73,8 +80,30 @@ export interface Tool {
   attach?(intent: CallIntent, context: CallContext, signal: AbortSignal): Promise<CallOutcome>;
 }
 
+export interface InnerCall {
+  readonly name: string;
+  readonly input: Json;
+}
+
 export interface ToolHost {
-  /** In the order the request shows them. */
+  /** In the order the request shows them, deferred ones left out. They never change while a session is driven. */
   readonly specs: readonly ToolSpec[];
+  /** Any tool by name, deferred ones included. */
   get(name: string): Tool | null;
+}
+
+/** Deferred tools that come and go while the program runs: those of MCP servers. */
+export interface ToolSource {
+  /** What its tools say of themselves counts as this. */
+  readonly trust: TrustLabel;
+  /** Begins to start what isn't running yet. Returns at once and never throws. */
+  start(): void;
+  /** Resolves once nothing is starting any more, after `maxMs`, or when the signal aborts. Never rejects. */
+  settled(maxMs: number, signal: AbortSignal): Promise<void>;
+  /** The tools known now. */
+  readonly specs: readonly ToolSpec[];
+  /** A tool of this source by its name, also where what offers it isn't running yet or has gone: then its plan says so. */
+  get(name: string): Tool | null;
+  /** What offers no tools now, and why, one line each, for the model. */
+  absent(): readonly string[];
 }

@@ -78,9 +78,11 @@ function itemsOf(events: readonly RecordedEvent[]): readonly Item[] {
 }
 
 function toolOf(events: readonly RecordedEvent[], callId: string): string {
+  let name = "";
   for (const event of events) {
+    if (event.type === "call.decided" && event.payload.callId === callId) return event.payload.tool ?? name;
     if (event.type !== "sampling.settled") continue;
-    for (const item of event.payload.items) if (item.kind === "tool_call" && item.callId === callId) return item.name;
+    for (const item of event.payload.items) if (item.kind === "tool_call" && item.callId === callId) name = item.name;
   }
-  return "";
+  return name;
 }
