@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isPublicAddress } from "@holdfast/node/sandbox/addresses";
-import { answerHost, normalHost } from "@holdfast/node/sandbox/hosts";
+import { isPublicAddress } from "@holdfast/runtime/network/addresses";
+import { answerHost, normalHost } from "@holdfast/runtime/network/hosts";
 import { mountArguments } from "@holdfast/node/sandbox/mounts";
 
 const names: Record<string, string[]> = {
@@ -18,7 +18,7 @@ const resolve = async (name: string): Promise<string[]> => {
   return found;
 };
 const address = async (host: string, port: number, allowed: string[]): Promise<string | null> => {
-  const answer = await answerHost(host, port, allowed, resolve);
+  const answer = await answerHost(host, port, { isOpen: false, hosts: allowed }, resolve);
   return answer.type === "allowed" ? answer.address : null;
 };
 

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { lookup } from "node:dns/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
-import type { Resolve } from "./hosts.ts";
+import type { Resolve } from "@holdfast/runtime/network/hosts";
+import { resolveByDns } from "../network/resolve.ts";
 import { bridgeProxy, endNamespace, joinNamespace, proxyPort } from "./namespace.ts";
 import type { SandboxPrograms } from "./problem.ts";
 import { openProxy } from "./proxy.ts";
@@ -118,8 +118,4 @@ let madeFolder: string | undefined;
 function shortFolder(): string {
   madeFolder ??= mkdtempSync(join(tmpdir(), "holdfast-"));
   return madeFolder;
-}
-
-async function resolveByDns(name: string): Promise<readonly string[]> {
-  return (await lookup(name, { all: true })).map((one) => one.address);
 }

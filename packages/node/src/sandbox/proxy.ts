@@ -3,8 +3,8 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { rmSync } from "node:fs";
 import type { Duplex } from "node:stream";
-import { answerHost } from "./hosts.ts";
-import type { HostAnswer, Resolve } from "./hosts.ts";
+import { answerHost } from "@holdfast/runtime/network/hosts";
+import type { HostAnswer, Resolve } from "@holdfast/runtime/network/hosts";
 
 /** The only way out for commands that may reach some hosts: an HTTP proxy in our process, on a Unix socket. */
 export interface HostProxy {
@@ -34,7 +34,9 @@ export async function openProxy(socketPath: string, resolve: Resolve): Promise<H
 
   const answer = async (request: IncomingMessage, host: string, port: number): Promise<HostAnswer> => {
     const hosts = lists.get(tokenOf(request) ?? "");
-    return hosts === undefined ? { type: "refused", reason: "no command of this session" } : answerHost(host, port, hosts, resolve);
+    return hosts === undefined
+      ? { type: "refused", reason: "no command of this session" }
+      : answerHost(host, port, { isOpen: false, hosts }, resolve);
   };
 
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {

@@ -6,6 +6,7 @@ export * from "./files.ts";
 export * from "./ids.ts";
 export * from "./log.ts";
 export * from "./model.ts";
+export * from "./network.ts";
 export * from "./observer.ts";
 export * from "./policy.ts";
 export * from "./processes.ts";

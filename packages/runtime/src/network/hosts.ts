@@ -1,0 +1,83 @@
+import { addressFamily, isPublicAddress } from "./addresses.ts";
+
+/** Finds every address of a name. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+export type HostAnswer = { readonly type: "allowed"; readonly address: string } | { readonly type: "refused"; readonly reason: string };
+
+/** What may be reached: the hosts of some entries, or every public one and these. */
+export interface Reach {
+  readonly isOpen: boolean;
+  /** An entry is a host, `host:port`, or `*.domain` (its subdomains). */
+  readonly hosts: readonly string[];
+}
+
+/** Lower case, no trailing dot, no brackets, non-ASCII names in their ASCII form; null for what is no host. */
+export function normalHost(host: string): string | null {
+  const text = host.replace(/^\[|\]$/g, "");
+  try {
+    const url = new URL(`http://${addressFamily(text) === 6 ? `[${text}]` : text}/`);
+    return url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "") || null;
+  } catch {
+    return null;
+  }
+}
+
+/** True where an entry of the list is this host, given in its normal form, at this port. */
+export function isNamedHost(name: string, port: number, hosts: readonly string[]): boolean {
+  return entriesFor(port, hosts).some((entry) =>
+    entry.isWild ? name.endsWith(`.${entry.host}`) && addressFamily(name) === 0 : entry.host === name,
+  );
+}
+
+/** True for a host whose own name says that it lies inside: loopback by name, or an address that is not public. */
+export function isInsideHost(name: string): boolean {
+  return name === "localhost" || name.endsWith(".localhost") || (addressFamily(name) !== 0 && !isPublicAddress(name));
+}
+
+/**
+ * Whether `host:port` may be reached, and at which address: the one that was checked is the one to connect to. An address
+ * inside (loopback, private, metadata) is refused unless an entry is that address; `localhost` as an entry allows loopback
+ * under that name.
+ */
+export async function answerHost(host: string, port: number, reach: Reach, resolve: Resolve): Promise<HostAnswer> {
+  const name = normalHost(host);
+  if (name === null) return { type: "refused", reason: `${host} is not a host name` };
+  const isNamed = isNamedHost(name, port, reach.hosts);
+  if (!isNamed && !reach.isOpen) return { type: "refused", reason: `${name}:${port} is not on the list of allowed hosts` };
+  let addresses: readonly string[];
+  try {
+    addresses = addressFamily(name) === 0 ? await resolve(name) : [name];
+  } catch {
+    return { type: "refused", reason: `${name} has no address` };
+  }
+  const entries = entriesFor(port, reach.hosts);
+  const isReachable = (address: string): boolean =>
+    isPublicAddress(address) ||
+    entries.some((entry) => entry.host === normalHost(address)) ||
+    (isNamed && name === "localhost" && /^(?:127\.|::1$)/.test(address));
+  const address = addresses.find(isReachable);
+  if (address !== undefined) return { type: "allowed", address };
+  return {
+    type: "refused",
+    reason: `${name} leads to an address inside (${addresses.join(", ") || "none"}), which is not on the list itself`,
+  };
+}
+
+interface Entry {
+  readonly host: string;
+  readonly port: number | null;
+  readonly isWild: boolean;
+}
+
+function entriesFor(port: number, hosts: readonly string[]): Entry[] {
+  return hosts.flatMap(parseEntry).filter((entry) => entry.port === null || entry.port === port);
+}
+
+function parseEntry(entry: string): Entry[] {
+  const isWild = entry.startsWith("*.");
+  const text = isWild ? entry.slice(2) : entry;
+  const match = addressFamily(text) === 6 ? null : /^(.*):(\d+)$/.exec(text);
+  const host = normalHost(match?.[1] ?? text);
+  return host === null ? [] : [{ host, port: match === null ? null : Number(match[2]), isWild }];
+}
