@@ -22,7 +22,7 @@ export interface MemoryFilesOptions {
 /** Beyond the port: what a page needs to show the files, or to keep them. */
 export interface MemoryFiles extends Files {
   /** Paths relative to the root, sorted. */
-  list(): string[];
+  paths(): string[];
   write(relativePath: string, content: string | Uint8Array, mode?: number): Promise<void>;
   remove(relativePath: string): void;
 }
@@ -164,10 +164,15 @@ export async function createMemoryFiles(options: MemoryFilesOptions = {}): Promi
       const paths = visible(path, [pattern]).toSorted((a, b) => entries.get(b)!.changed - entries.get(a)!.changed);
       return { paths: paths.slice(0, limit), truncated: paths.length > limit };
     },
+    async list(pattern, path, limit) {
+      const paths = visible(path, [pattern]).toSorted();
+      const files = paths.slice(0, limit).map((each) => ({ path: each, size: entries.get(each)!.bytes.length }));
+      return { files, truncated: paths.length > limit };
+    },
     search,
     apply: async (edits, claim) => apply(edits, claim),
     probe: async (edits, claim) => probe(edits, claim),
-    list: () => [...entries.keys()].map((path) => path.slice(root.length + 1)).toSorted(),
+    paths: () => [...entries.keys()].map((path) => path.slice(root.length + 1)).toSorted(),
     write,
     remove: (relativePath) => void entries.delete(`${root}/${relativePath}`),
   };

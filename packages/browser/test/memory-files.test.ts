@@ -8,7 +8,7 @@ filesConformance("Memory", async () => {
     root: files.cwd,
     write: files.write,
     content: async (path) => {
-      if (!files.list().includes(path)) return null;
+      if (!files.paths().includes(path)) return null;
       return new TextDecoder().decode((await files.read(`${files.cwd}/${path}`, 1_000_000)).bytes);
     },
     close: async () => undefined,

@@ -74,7 +74,7 @@ export function createPageObserver(files: MemoryFiles, blobs: BlobStore): Observ
     throw new Error("a page runs no checks");
   };
   const contents = async (): Promise<Record<string, string>> => {
-    const entries = files.list().map(async (path) => {
+    const entries = files.paths().map(async (path) => {
       const { real } = await files.identify(path);
       return [path, new TextDecoder().decode((await files.read(real, 2 ** 20)).bytes)] as const;
     });

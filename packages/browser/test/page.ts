@@ -88,7 +88,7 @@ async function run(job: PageJob): Promise<PageResult> {
 }
 
 async function contents(files: Awaited<ReturnType<typeof createMemoryFiles>>): Promise<Record<string, string>> {
-  const entries = files.list().map(async (path) => {
+  const entries = files.paths().map(async (path) => {
     const { bytes } = await files.read((await files.identify(path)).real, 2 ** 20);
     return [path, new TextDecoder().decode(bytes)] as const;
   });

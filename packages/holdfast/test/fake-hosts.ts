@@ -113,6 +113,7 @@ function fakeFiles(cwd: string, roots: Files["roots"]): Files {
     roots,
     identify: unused,
     read,
+    list: unused,
     glob: unused,
     search: unused,
     probe: unused,

@@ -59,7 +59,9 @@ export async function factsOf(request: PolicyRequest, places: PolicyPlaces): Pro
       return command === undefined ? single("unknown_tool", "run_command without a command") : commandFacts(request, command, places);
     }
     case "read_file":
-    case "search": {
+    case "search":
+    case "list_files":
+    case "view_image": {
       const facts = await fileFacts(request, "read", places);
       return { subjects: [facts], provenRead: true };
     }

@@ -3,6 +3,7 @@ import type { FileContent } from "@holdfast/runtime/ports/files";
 import { z } from "zod";
 import { missingText } from "./current.ts";
 import { completed, defineTool, failed, type ToolPorts } from "./define.ts";
+import { lookAtImage } from "./image/look.ts";
 import { whole } from "./input.ts";
 import { fileResource, isRefusal, placeOf } from "./place.ts";
 import { decodeText, describeEncoding, type TextFile } from "./text/encoding.ts";
@@ -37,7 +38,7 @@ export function readFile(ports: ToolPorts) {
         return failed(`${place.shown} now leads to another file than when the call was decided. Propose it again.`);
       }
       if (place.identity.kind === "missing") return failed(await missingText(ports.files, place, context.cwd));
-      if (place.identity.kind === "directory") return failed(`${place.shown} is a folder. List it with search and its path.`);
+      if (place.identity.kind === "directory") return failed(`${place.shown} is a folder. List it with list_files.`);
       let content: FileContent;
       try {
         content = await ports.files.read(place.real, maxFileBytes);
@@ -45,9 +46,8 @@ export function readFile(ports: ToolPorts) {
         if (isHoldfastError(error)) return failed(`${error.message} (${error.code})`);
         throw error;
       }
-      const image = imageType(content.bytes);
-      if (image !== null)
-        return failed(`${place.shown} is an image (${image}); it can't be shown here. A command can tell its size or convert it.`);
+      const image = lookAtImage(content.bytes);
+      if (image !== null) return failed(`${place.shown} is an image (${image.name}). Look at it with view_image.`);
       const file = decodeText(content.bytes);
       if (file === null)
         return failed(
@@ -88,16 +88,4 @@ function cut(text: string): string {
   const code = text.charCodeAt(maxLine - 1);
   const end = code >= 0xd800 && code <= 0xdbff ? maxLine - 1 : maxLine;
   return `${text.slice(0, end)}… [+${text.length - end} characters]`;
-}
-
-const signatures: readonly (readonly [string, readonly (number | null)[]])[] = [
-  ["PNG", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
-  ["JPEG", [0xff, 0xd8, 0xff]],
-  ["GIF", [0x47, 0x49, 0x46, 0x38, null, 0x61]],
-  ["WebP", [0x52, 0x49, 0x46, 0x46, null, null, null, null, 0x57, 0x45, 0x42, 0x50]],
-  ["BMP", [0x42, 0x4d, null, null, null, null, 0, 0, 0, 0]],
-];
-
-function imageType(bytes: Uint8Array): string | null {
-  return signatures.find(([, mark]) => mark.every((byte, at) => at < bytes.length && (byte === null || bytes[at] === byte)))?.[0] ?? null;
 }

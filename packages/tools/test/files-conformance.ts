@@ -109,6 +109,18 @@ export function filesConformance(name: string, make: () => Promise<FilesFixture>
       expect((await at.files.read(path("d/a"), 5)).bytes.length).toBe(5);
     });
 
+    test("a list is in order of path, with sizes, and says when it was cut", async () => {
+      await at.write(".gitignore", "dist/\n");
+      for (const each of ["b.ts", "a/z.ts", "a/b/c.ts", "dist/e.ts", "B.md"]) await at.write(each, "x".repeat(each.length));
+      const list = async (pattern: string, limit = 100) => {
+        const { files, truncated } = await at.files.list(pattern, at.root, limit);
+        return [...files.map((each) => `${each.path.slice(at.root.length + 1)} ${each.size}`), ...(truncated ? ["…"] : [])];
+      };
+      expect(await list("**")).toEqual([".gitignore 6", "B.md 4", "a/b/c.ts 8", "a/z.ts 6", "b.ts 4"]);
+      expect(await list("**/*.ts", 2)).toEqual(["a/b/c.ts 8", "a/z.ts 6", "…"]);
+      expect(await list("dist/*")).toEqual(["dist/e.ts 9"]);
+    });
+
     test("globs see hidden files, but neither ignored ones nor .git", async () => {
       await at.write(".gitignore", "dist/\n*.log\n!keep.log\n");
       await at.write(".git/config", "x");

@@ -23,6 +23,8 @@ test("the specs are small, the same each time, and hold only what a model needs"
     "write_file",
     "apply_patch",
     "search",
+    "list_files",
+    "view_image",
     "run_command",
     "read_output",
     "give_up",

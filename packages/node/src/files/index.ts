@@ -8,7 +8,7 @@ import { identify, rootOf } from "./identify.ts";
 import { lockDatabase, type LockDatabase } from "./lock-database.ts";
 import { standing } from "./look.ts";
 import { readFile } from "./read.ts";
-import { glob, search } from "./search.ts";
+import { glob, list, search } from "./search.ts";
 
 export interface FilesOptions {
   /** Absolute folder; base for relative paths. */
@@ -87,6 +87,7 @@ export function createFiles(options: FilesOptions): Files & { close(): void } {
     identify: (path) => identify(path, base),
     read: readFile,
     glob: (pattern, path, limit) => glob(pattern, path, limit, places),
+    list: (pattern, path, limit) => list(pattern, path, limit, places),
     search: (query, signal) => search(query, signal, places),
     apply: (edits, claim) =>
       locked(edits, (claims) => {

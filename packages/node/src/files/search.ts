@@ -1,7 +1,7 @@
 import { relative, sep } from "node:path";
 import { lstat, realpath } from "node:fs/promises";
 import { compileGlob, globBase } from "@holdfast/runtime/paths/glob";
-import type { SearchHit, SearchQuery } from "@holdfast/runtime/ports/files";
+import type { ListedFile, SearchHit, SearchQuery } from "@holdfast/runtime/ports/files";
 import { contains } from "../sandbox/mounts.ts";
 import { ripgrep } from "./ripgrep.ts";
 import { openStart, type SearchStart } from "./search-start.ts";
@@ -23,11 +23,38 @@ export async function glob(
   limit: number,
   places: SearchPlaces,
 ): Promise<{ paths: string[]; truncated: boolean }> {
+  return names(pattern, path, limit, places, ["--sortr", "modified"]);
+}
+
+/** The same files in order of path. One that goes meanwhile is left out. */
+export async function list(
+  pattern: string,
+  path: string,
+  limit: number,
+  places: SearchPlaces,
+): Promise<{ files: ListedFile[]; truncated: boolean }> {
+  const { paths, truncated } = await names(pattern, path, limit, places, ["--sort", "path"]);
+  const files = await Promise.all(
+    paths.map(async (each) => {
+      const found = await lstat(each).catch(() => null);
+      return found === null ? [] : [{ path: each, size: found.size }];
+    }),
+  );
+  return { files: files.flat(), truncated };
+}
+
+async function names(
+  pattern: string,
+  path: string,
+  limit: number,
+  places: SearchPlaces,
+  order: readonly string[],
+): Promise<{ paths: string[]; truncated: boolean }> {
   const wanted = filter([pattern], path, places.hidden());
   const paths: string[] = [];
   const at = await start([pattern], path);
   const from = openStart(at);
-  const args = ["--files", "--sortr", "modified", ...ignoreRules(at, places), "--", from.argument];
+  const args = ["--files", ...order, ...ignoreRules(at, places), "--", from.argument];
   let truncated = false;
   const take = (record: string): boolean => {
     const found = from.pathOf(record);

@@ -131,6 +131,8 @@ export const allowRules: readonly Rule[] = [
     examples: [
       { tool: "read_file", path: "/srv/app/src/a.ts" },
       { tool: "search", path: "/srv/app" },
+      { tool: "list_files", path: "/srv/app/src" },
+      { tool: "view_image", path: "/srv/app/logo.png" },
       { tool: "read_file", path: "/usr/include/stdio.h" },
     ],
     counterexamples: ["cat a"],

@@ -61,6 +61,11 @@ export interface SearchHit {
   readonly isContext: boolean;
 }
 
+export interface ListedFile {
+  readonly path: string;
+  readonly size: number;
+}
+
 /** The files an agent works on. Everything here honours path identity; nothing here decides whether it is allowed. */
 export interface Files {
   /** Base for relative paths, and the roots of the workspace. */
@@ -71,6 +76,8 @@ export interface Files {
   read(realPath: string, maxBytes: number): Promise<FileContent>;
   /** Names by glob, .gitignore respected, newest change first. `truncated` where `limit` cut it. */
   glob(pattern: string, path: string, limit: number): Promise<{ readonly paths: readonly string[]; readonly truncated: boolean }>;
+  /** The same files in order of path, with their sizes in bytes. */
+  list(pattern: string, path: string, limit: number): Promise<{ readonly files: readonly ListedFile[]; readonly truncated: boolean }>;
   search(query: SearchQuery, signal: AbortSignal): Promise<{ readonly hits: readonly SearchHit[]; readonly truncated: boolean }>;
   /**
    * Checks the claim, compares every file with `before`, and changes all of them or none, under the workspace's edit lock.
