@@ -1,5 +1,5 @@
 import type { ModelError } from "@holdfast/protocol";
-import { asRecord, asText } from "./shape.ts";
+import { asList, asRecord, asText, type Shape } from "./shape.ts";
 import { cleanText } from "./text.ts";
 
 export type ErrorClass = ModelError["class"];
@@ -27,7 +27,7 @@ export interface Target {
 /**
  * Codes (or types) that decide whatever the status is. An exhausted quota is `auth`: waiting doesn't bring it back, a
  * person has to fix the account. Sources: OpenAI API reference, "Error codes" and the `error` object of a response;
- * llama.cpp's server (`exceed_context_size_error`); Azure OpenAI (`content_filter`).
+ * llama.cpp's server (`exceed_context_size_error`); Azure OpenAI (`content_filter`); Google's `ErrorInfo` (`API_KEY_INVALID`).
  */
 const byCode: Readonly<Record<string, ErrorClass>> = {
   context_length_exceeded: "context_overflow",
@@ -36,12 +36,14 @@ const byCode: Readonly<Record<string, ErrorClass>> = {
   billing_hard_limit_reached: "auth",
   billing_not_active: "auth",
   invalid_api_key: "auth",
+  billing_error: "auth",
+  API_KEY_INVALID: "auth",
   content_filter: "refused",
   content_policy_violation: "refused",
   image_content_policy_violation: "refused",
 };
 
-/** Codes that count only where no status does: errors inside a stream. */
+/** Codes that count only where no status does: errors inside a stream. Google's are those of gRPC. */
 const byStreamCode: Readonly<Record<string, ErrorClass>> = {
   rate_limit_exceeded: "rate_limited",
   rate_limit_error: "rate_limited",
@@ -52,10 +54,23 @@ const byStreamCode: Readonly<Record<string, ErrorClass>> = {
   overloaded: "overloaded",
   overloaded_error: "overloaded",
   api_error: "overloaded",
+  timeout_error: "overloaded",
+  RESOURCE_EXHAUSTED: "rate_limited",
+  UNAVAILABLE: "overloaded",
+  INTERNAL: "overloaded",
+  DEADLINE_EXCEEDED: "overloaded",
+  ABORTED: "overloaded",
   insufficient_system_resource: "overloaded",
   authentication_error: "auth",
   permission_error: "auth",
+  UNAUTHENTICATED: "auth",
+  PERMISSION_DENIED: "auth",
   invalid_request_error: "invalid_request",
+  request_too_large: "invalid_request",
+  not_found_error: "invalid_request",
+  INVALID_ARGUMENT: "invalid_request",
+  FAILED_PRECONDITION: "invalid_request",
+  NOT_FOUND: "invalid_request",
   invalid_prompt: "invalid_request",
   invalid_image: "invalid_request",
   model_not_found: "invalid_request",
@@ -126,11 +141,11 @@ function advise(group: ErrorClass, status: number | null, code: string | null): 
 }
 
 /** The error object of a provider's JSON in any of its usual forms; null where the value is no error. */
-export function errorIn(value: unknown): Pick<Failure, "code" | "kind" | "message"> | null {
+export function errorIn(value: unknown): Pick<Failure, "code" | "kind" | "message" | "retryAfterMs"> | null {
   const outer = asRecord(Array.isArray(value) ? value[0] : value);
   if (outer === null) return null;
   const inner = asRecord(outer["error"]);
-  if (inner !== null) return { message: asText(inner["message"]) ?? "", code: asText(inner["code"]), kind: asText(inner["type"]) };
+  if (inner !== null) return innerError(inner);
   if (typeof outer["error"] === "string" && outer["error"] !== "") {
     return { message: asText(outer["message"]) ?? outer["error"], code: asText(outer["code"]), kind: null };
   }
@@ -143,4 +158,18 @@ export function errorIn(value: unknown): Pick<Failure, "code" | "kind" | "messag
     };
   const detail = asText(outer["detail"]) ?? asText(outer["message"]);
   return detail === null || "choices" in outer || "output" in outer ? null : { message: detail, code: asText(outer["code"]), kind: null };
+}
+
+/** Google's errors name their code in `status`, beside the number of HTTP in `code`; what is exact stands in `details`. */
+function innerError(inner: Shape): Pick<Failure, "code" | "kind" | "message" | "retryAfterMs"> {
+  const details = asList(inner["details"]).map((detail) => asRecord(detail) ?? {});
+  const reason = details.map((detail) => asText(detail["reason"])).find((found) => found !== null) ?? null;
+  const delay = details.map((detail) => /^(\d{1,9}(?:\.\d+)?)s$/.exec(asText(detail["retryDelay"]) ?? "")?.[1]).find(Boolean);
+  const status = typeof inner["code"] === "number" ? asText(inner["status"]) : null;
+  return {
+    message: asText(inner["message"]) ?? "",
+    code: status ?? asText(inner["code"]),
+    kind: asText(inner["type"]) ?? reason,
+    ...(delay === undefined ? {} : { retryAfterMs: Math.ceil(Number(delay) * 1000) }),
+  };
 }

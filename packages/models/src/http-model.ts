@@ -14,7 +14,7 @@ export interface HttpModelOptions {
   readonly id: string;
   /** The provider's API root as it is, such as `https://api.openai.com/v1`. */
   readonly baseUrl: string;
-  /** Asked at each sampling, so that a refreshed key is used. Null: no `Authorization` header. */
+  /** Asked at each sampling, so that a refreshed key is used. Null: no header for it. */
   readonly apiKey: () => Promise<string | null>;
   /** Sent with each request; their values are kept out of messages like the key. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ const maxErrorBody = 64 * 1024;
 
 /** A model behind HTTP: one POST a sampling, answered by an event stream. Throws `config_invalid` for a base URL that is none. */
 export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
-  const url = endpoint(options.baseUrl, wire.path, options.id);
+  const url = endpoint(options.baseUrl, wire, options.id);
   const host = new URL(url).host;
   const send: Fetch = options.fetch ?? ((address, init) => fetch(address, init));
   const now = options.now ?? (() => Date.now());
@@ -52,7 +52,7 @@ export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
       if (watch.state === "aborted") return;
       const key = (await unlessEnded(options.apiKey(), watch))?.trim() ?? "";
       if (key !== "") secrets.push(key);
-      const headers = requestHeaders(key, options.headers ?? {});
+      const headers = requestHeaders(wire.headers(key), options.headers ?? {});
       stage = "body";
       const body = await unlessEnded(wire.body(request), watch);
       stage = "connect";
@@ -118,7 +118,7 @@ async function httpFailure(response: Response, exchange: Exchange, watch: Watch,
     code: error?.code ?? null,
     kind: error?.kind ?? null,
     message: error?.message ?? (isPage ? "it sent a web page." : text),
-    retryAfterMs: retryAfterMs(response.headers, now),
+    retryAfterMs: retryAfterMs(response.headers, now) ?? error?.retryAfterMs ?? null,
   };
 }
 
@@ -132,15 +132,14 @@ function unlessEnded<T>(promise: Promise<T>, watch: Watch): Promise<T> {
   });
 }
 
-function requestHeaders(key: string, extra: Readonly<Record<string, string>>): Headers {
+function requestHeaders(own: Readonly<Record<string, string>>, extra: Readonly<Record<string, string>>): Headers {
   const headers = new Headers({ "content-type": "application/json", accept: "text/event-stream" });
-  if (key !== "") headers.set("authorization", `Bearer ${key}`);
-  for (const [name, value] of Object.entries(extra)) headers.set(name, value);
+  for (const [name, value] of [...Object.entries(own), ...Object.entries(extra)]) headers.set(name, value);
   return headers;
 }
 
 /** The address below a base URL, with or without a slash at its end; a query (`?api-version=…`) stays behind the path. */
-function endpoint(baseUrl: string, path: string, id: string): string {
+function endpoint(baseUrl: string, wire: Wire, id: string): string {
   const url = URL.parse(baseUrl.trim());
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw new HoldfastError("config_invalid", `the base URL for ${id} is not an http(s) address`, {
@@ -150,7 +149,11 @@ function endpoint(baseUrl: string, path: string, id: string): string {
   if (url.username !== "" || url.password !== "") {
     throw new HoldfastError("config_invalid", `the base URL for ${id} holds a user name or password`, { hint: "Give the key by itself." });
   }
-  url.pathname = url.pathname.replace(/\/+$/, "") + path;
+  const [path = "", query = ""] = wire.path.split("?");
+  const root = url.pathname.replace(/\/+$/, "");
+  const version = wire.version === null || /\/v\d+[a-z0-9]*$/.test(root) ? "" : `/${wire.version}`;
+  url.pathname = root + version + path;
+  for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value);
   url.hash = "";
   return url.href;
 }

@@ -1,7 +1,9 @@
 export { createHttpModel, type Fetch, type HttpModelOptions } from "./http-model.ts";
 export { responsesWire } from "./responses/wire.ts";
 export { chatWire } from "./chat/wire.ts";
-export { createModelResolver, type ModelResolverOptions, type ProviderSettings, type ScriptSource } from "./resolve.ts";
+export { messagesWire } from "./messages/wire.ts";
+export { geminiWire } from "./gemini/wire.ts";
+export { createModelResolver, type ModelResolverOptions, type ProviderSettings, type ScriptSource, type WireName } from "./resolve.ts";
 export { createScriptModel, type ScriptModel, type ScriptModelOptions } from "./script/model.ts";
 export { parseScript } from "./script/parse.ts";
 export type { RequestSnapshot } from "./script/snapshot.ts";

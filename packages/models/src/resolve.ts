@@ -1,20 +1,32 @@
 import { HoldfastError } from "@holdfast/protocol";
 import type { Model } from "@holdfast/runtime";
 import { chatWire } from "./chat/wire.ts";
+import { geminiWire } from "./gemini/wire.ts";
 import { createHttpModel, type Fetch } from "./http-model.ts";
+import type { Identity } from "./identity.ts";
+import { messagesWire } from "./messages/wire.ts";
 import { responsesWire } from "./responses/wire.ts";
 import { createScriptModel } from "./script/model.ts";
 import type { Script, ScriptFunction } from "./script/script.ts";
+import type { Wire, WireOptions } from "./wire.ts";
+
+/** The provider protocols there are. */
+export type WireName = "responses" | "chat" | "messages" | "gemini";
 
 /** A provider as the host's configuration describes it. */
 export interface ProviderSettings {
-  readonly wire: "responses" | "chat";
-  /** The API root as it is (it already holds `/v1` where there is one). Empty or left out: OpenAI's, for `openai` alone. */
+  readonly wire: WireName;
+  /**
+   * The API root. For `responses` and `chat` as it is (it already holds `/v1` where there is one); for the others with or
+   * without the version. Empty or left out: the provider's own, for those that have one alone.
+   */
   readonly baseUrl?: string | null;
   /** Asked at each sampling. Null where there is none: local servers need none. */
   readonly apiKey: () => Promise<string | null>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly contextWindow?: number | null;
+  /** Most tokens an answer may have, for wires that must name a number; their own default where it is left out. */
+  readonly maxOutputTokens?: number | null;
 }
 
 export interface ModelResolverOptions {
@@ -26,11 +38,23 @@ export interface ModelResolverOptions {
 }
 export type ScriptSource = Script | ScriptFunction;
 
-export const openaiBaseUrl = "https://api.openai.com/v1";
+/** Where providers with an API of their own are served, and the variables a person knows them by. */
+const owners = {
+  openai: { baseUrl: "https://api.openai.com/v1", variables: "OPENAI" },
+  anthropic: { baseUrl: "https://api.anthropic.com", variables: "ANTHROPIC" },
+  google: { baseUrl: "https://generativelanguage.googleapis.com", variables: "GEMINI" },
+} as const;
+
+const wires: Readonly<Record<WireName, (identity: Identity, options: WireOptions) => Wire>> = {
+  responses: responsesWire,
+  chat: chatWire,
+  messages: messagesWire,
+  gemini: geminiWire,
+};
 
 /**
  * Resolves `provider/name` to a model, the same one each time: what it keeps of a session's encoding lives with it.
- * Throws `no_model` for a name that leads nowhere, listing what is known, and where OpenAI itself has no key;
+ * Throws `no_model` for a name that leads nowhere, listing what is known, and where a provider that wants a key has none;
  * `config_invalid` for a provider without a usable base URL.
  */
 export function createModelResolver(options: ModelResolverOptions): (name: string) => Promise<Model> {
@@ -65,19 +89,20 @@ async function overHttp(
   options: ModelResolverOptions,
 ): Promise<Model> {
   const given = settings.baseUrl?.trim() ?? "";
-  if (given === "" && provider !== "openai") {
+  const baseUrl = given === "" ? ownBaseUrl(provider) : given;
+  if (baseUrl === null) {
     throw new HoldfastError("config_invalid", `the provider ${provider} has no base URL`, {
       hint: "Set OPENAI_BASE_URL, or base_url of the provider in the configuration, to the server's API root, such as http://localhost:11434/v1.",
     });
   }
-  const baseUrl = given === "" ? openaiBaseUrl : given;
-  if (isOpenai(baseUrl) && !(await settings.apiKey())?.trim()) {
+  const owner = Object.values(owners).find((one) => URL.parse(one.baseUrl)?.host === URL.parse(baseUrl)?.host);
+  if (owner !== undefined && !(await settings.apiKey())?.trim()) {
     throw new HoldfastError("no_model", `there is no key for ${new URL(baseUrl).host}, which ${id} needs`, {
-      hint: "Set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that needs no key.",
+      hint: `Set ${owner.variables}_API_KEY, or ${owner.variables}_BASE_URL to a server that needs no key.`,
     });
   }
-  const identity = { provider, model };
-  return createHttpModel(settings.wire === "responses" ? responsesWire(identity) : chatWire(identity), {
+  const wire = wires[settings.wire]({ provider, model }, { maxOutputTokens: settings.maxOutputTokens ?? null });
+  return createHttpModel(wire, {
     id,
     baseUrl,
     apiKey: settings.apiKey,
@@ -104,6 +129,6 @@ function unknown(problem: string, options: ModelResolverOptions): HoldfastError 
   return new HoldfastError("no_model", `${problem}; known: ${list}`, { hint: "Name one with --model, such as openai/gpt-5." });
 }
 
-function isOpenai(baseUrl: string): boolean {
-  return URL.parse(baseUrl)?.host === "api.openai.com";
+function ownBaseUrl(provider: string): string | null {
+  return Object.hasOwn(owners, provider) ? owners[provider as keyof typeof owners].baseUrl : null;
 }

@@ -21,6 +21,40 @@ export function readUsage(value: unknown): Usage | null {
   };
 }
 
+/**
+ * Usage as the Messages API counts it: `input_tokens` leaves out what was read from the cache and what was written to it.
+ * Null where the main counts are missing.
+ */
+export function readMessagesUsage(usage: Shape): Usage | null {
+  const input = asCount(usage["input_tokens"]);
+  const output = asCount(usage["output_tokens"]);
+  if (input === null || output === null) return null;
+  const read = asCount(usage["cache_read_input_tokens"]) ?? 0;
+  const written = asCount(usage["cache_creation_input_tokens"]) ?? 0;
+  const thinking = asCount(asRecord(usage["output_tokens_details"])?.["thinking_tokens"]) ?? 0;
+  return {
+    inputTokens: input + read + written,
+    cachedInputTokens: read,
+    outputTokens: output,
+    reasoningTokens: Math.min(thinking, output),
+    ...(written > 0 ? { cacheWriteTokens: written } : {}),
+  };
+}
+
+/** Usage as the Gemini API counts it: thoughts and the answer apart. Null where the main count is missing. */
+export function readGeminiUsage(usage: Shape): Usage | null {
+  const prompt = asCount(usage["promptTokenCount"]);
+  if (prompt === null) return null;
+  const input = prompt + (asCount(usage["toolUsePromptTokenCount"]) ?? 0);
+  const thoughts = asCount(usage["thoughtsTokenCount"]) ?? 0;
+  return {
+    inputTokens: input,
+    cachedInputTokens: Math.min(asCount(usage["cachedContentTokenCount"]) ?? 0, input),
+    outputTokens: (asCount(usage["candidatesTokenCount"]) ?? 0) + thoughts,
+    reasoningTokens: thoughts,
+  };
+}
+
 function detail(usage: Shape, groups: readonly string[], name: string): number {
   for (const group of groups) {
     const count = asCount(asRecord(usage[group])?.[name]);

@@ -36,3 +36,8 @@ export function noticeText(notice: Notice): string {
 }
 
 export const missingImage = "[An image was here; its content is no longer stored.]";
+
+/** In the place of an image whose format the target refuses: one such image would make every later request fail. */
+export function foreignImage(mediaType: string): string {
+  return `[An image was here; its format, ${mediaType}, can't be shown to this model.]`;
+}

@@ -26,8 +26,23 @@ export interface WireBody {
 
 /** One provider protocol, for one model. */
 export interface Wire {
-  /** Below the base URL. */
+  /** Below the base URL; may end in a query. */
   readonly path: string;
+  /** A version segment that people leave out of the base URL, put in where it has none; null: the base URL is taken as it is. */
+  readonly version: string | null;
+  /** The protocol's own headers. An empty key is none. */
+  headers(key: string): Readonly<Record<string, string>>;
   body(request: SamplingRequest): Promise<WireBody>;
   decoder(requestSize: number): Decoder;
+}
+
+/** What the host knows of a model beyond its name. */
+export interface WireOptions {
+  /** Most tokens that one answer may have, for wires that must name a number. */
+  readonly maxOutputTokens?: number | null;
+}
+
+/** The key as OpenAI's protocols carry it. */
+export function bearer(key: string): Readonly<Record<string, string>> {
+  return key === "" ? {} : { authorization: `Bearer ${key}` };
 }

@@ -2,7 +2,7 @@ import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
 import type { Identity } from "../identity.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
-import type { Wire } from "../wire.ts";
+import { bearer, type Wire } from "../wire.ts";
 import { createChatDecoder } from "./decode.ts";
 import { messageEncoding } from "./encode.ts";
 
@@ -35,6 +35,8 @@ export function chatWire(identity: Identity): Wire {
   }
   return {
     path: "/chat/completions",
+    version: null,
+    headers: bearer,
     body: async (request) => {
       const start = head(request);
       const first = system(request);

@@ -2,7 +2,7 @@ import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
 import type { Identity } from "../identity.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
-import type { Wire } from "../wire.ts";
+import { bearer, type Wire } from "../wire.ts";
 import { wireCacheKey } from "../wire-forms.ts";
 import { createResponsesDecoder } from "./decode.ts";
 import { inputEncoding } from "./encode.ts";
@@ -36,6 +36,8 @@ export function responsesWire(identity: Identity): Wire {
   }
   return {
     path: "/responses",
+    version: null,
+    headers: bearer,
     body: async (request) => {
       const start = head(request);
       const frame = { start: `{${start},"input":[`, first: [], end: "]}" };

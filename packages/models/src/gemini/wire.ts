@@ -1,0 +1,61 @@
+import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
+import type { Identity } from "../identity.ts";
+import { jsonText } from "../text.ts";
+import { createWindow } from "../window.ts";
+import type { Wire } from "../wire.ts";
+import { createGeminiDecoder } from "./decode.ts";
+import { thinkingConfig } from "./effort.ts";
+import { contentEncoding } from "./encode.ts";
+
+/**
+ * Google's Gemini API. Keys have a fixed order with the growing `contents` last, as in the Responses wire: the prefix is
+ * cached by the provider itself. Tools give their schema as it is (`parametersJsonSchema`).
+ */
+export function geminiWire(identity: Identity): Wire {
+  const list = createWindow(contentEncoding(identity));
+  const tools = new WeakMap<ToolSpec, string>();
+  let instructions = { text: "", json: "" };
+
+  function keptTool(spec: ToolSpec): string {
+    const json = tools.get(spec) ?? toolJson(spec);
+    tools.set(spec, json);
+    return json;
+  }
+  function head(request: SamplingRequest): string {
+    if (request.instructions !== instructions.text) {
+      instructions = {
+        text: request.instructions,
+        json: `"systemInstruction":{"parts":[{"text":${jsonText(request.instructions)}}]},`,
+      };
+    }
+    const config: string[] = [];
+    const thinking = thinkingConfig(identity.model, request.effort);
+    if (request.maxOutputTokens !== null) config.push(`"maxOutputTokens":${request.maxOutputTokens}`);
+    if (thinking !== null) config.push(`"thinkingConfig":${thinking}`);
+    return [
+      request.instructions === "" ? "" : instructions.json,
+      request.tools.length === 0 ? "" : `"tools":[{"functionDeclarations":[${request.tools.map(keptTool).join(",")}]}],`,
+      config.length === 0 ? "" : `"generationConfig":{${config.join(",")}},`,
+    ].join("");
+  }
+  return {
+    path: `/models/${identity.model
+      .replace(/^models\//, "")
+      .split("/")
+      .map(encodeURIComponent)
+      .join("/")}:streamGenerateContent?alt=sse`,
+    version: "v1beta",
+    headers: (key): Readonly<Record<string, string>> => (key === "" ? {} : { "x-goog-api-key": key }),
+    body: async (request) => {
+      const start = head(request);
+      const frame = { start: `{${start}"contents":[`, first: [], end: "]}" };
+      const { bytes, size } = await list(request.items, (blob) => request.image(blob), frame);
+      return { bytes, size: start.length + size };
+    },
+    decoder: (requestSize) => createGeminiDecoder(identity, requestSize),
+  };
+}
+
+function toolJson(spec: ToolSpec): string {
+  return `{"name":${jsonText(spec.name)},"description":${jsonText(spec.description)},"parametersJsonSchema":${JSON.stringify(spec.schema)}}`;
+}

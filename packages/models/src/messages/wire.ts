@@ -1,0 +1,59 @@
+import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
+import type { Identity } from "../identity.ts";
+import { jsonText } from "../text.ts";
+import { createWindow } from "../window.ts";
+import type { Wire, WireOptions } from "../wire.ts";
+import { createMessagesDecoder } from "./decode.ts";
+import { capabilityOf, effortFields } from "./effort.ts";
+import { messageEncoding, withCacheMark } from "./encode.ts";
+
+/**
+ * Anthropic's Messages. Keys have a fixed order with the growing `messages` last, as in the Responses wire. Tools and
+ * instructions end in a cache mark of their own, so they are read from the cache whatever follows.
+ */
+export function messagesWire(identity: Identity, options: WireOptions = {}): Wire {
+  const messages = createWindow(messageEncoding(identity));
+  const mostOutput = options.maxOutputTokens ?? capabilityOf(identity.model).maxOutput;
+  const tools = new WeakMap<ToolSpec, string>();
+  let instructions = { text: "", json: "" };
+
+  function keptTool(spec: ToolSpec): string {
+    const json = tools.get(spec) ?? toolJson(spec);
+    tools.set(spec, json);
+    return json;
+  }
+  function system(request: SamplingRequest): string {
+    if (request.instructions !== instructions.text) {
+      const block = withCacheMark(`{"type":"text","text":${jsonText(request.instructions)}}`);
+      instructions = { text: request.instructions, json: request.instructions === "" ? "" : `"system":[${block}]` };
+    }
+    return instructions.json;
+  }
+  function head(request: SamplingRequest): string {
+    const maxTokens = Math.min(request.maxOutputTokens ?? mostOutput, mostOutput);
+    const fields = [`"model":${jsonText(identity.model)}`, `"max_tokens":${maxTokens}`, `"stream":true`];
+    fields.push(...effortFields(identity.model, request.effort, maxTokens));
+    const first = system(request);
+    const list = request.tools.map(keptTool);
+    const last = list.pop();
+    if (last !== undefined) fields.push(`"tools":[${[...list, first === "" ? withCacheMark(last) : last].join(",")}]`);
+    if (first !== "") fields.push(first);
+    return fields.join(",");
+  }
+  return {
+    path: "/messages",
+    version: "v1",
+    headers: (key) => ({ "anthropic-version": "2023-06-01", ...(key === "" ? {} : { "x-api-key": key }) }),
+    body: async (request) => {
+      const start = head(request);
+      const frame = { start: `{${start},"messages":[`, first: [], end: "]}" };
+      const { bytes, size } = await messages(request.items, (blob) => request.image(blob), frame);
+      return { bytes, size: start.length + size };
+    },
+    decoder: (requestSize) => createMessagesDecoder(identity, requestSize),
+  };
+}
+
+function toolJson(spec: ToolSpec): string {
+  return `{"name":${jsonText(spec.name)},"description":${jsonText(spec.description)},"input_schema":${JSON.stringify(spec.schema)}}`;
+}
