@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseConfig } from "../src/config/config.ts";
+import { defaultConfig, loadConfig } from "../src/config/config.ts";
 import { ensureHome, writeAtomically } from "../src/config/home.ts";
 import { chooseModel, endpointOf, secretValues } from "../src/config/model-choice.ts";
 import { distrust, isTrusted, readTrust, trust, trustPath } from "../src/config/trust-store.ts";
@@ -13,6 +13,12 @@ beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-config-")));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** The config of a user's file with this text. */
+async function configOf(text: string) {
+  await writeFile(join(folder, "config.toml"), text);
+  return (await loadConfig({ home: folder, project: null, isTrusted: false, env: {} })).config;
+}
 
 const whole = `
 model = "local/qwen"
@@ -28,8 +34,10 @@ timeout = "30m"
 `;
 
 test("a whole config is read", async () => {
-  const config = await parseConfig(whole, "config.toml");
+  const config = await configOf(whole);
   expect(config).toEqual({
+    ...defaultConfig,
+    models: { main: "local/qwen" },
     model: "local/qwen",
     providers: { local: { baseUrl: "http://127.0.0.1:11434/v1/", apiKeyEnv: "LOCAL_KEY", wire: "chat", contextWindow: 32768 } },
     limits: { preset: "strict", maxTokens: 1_000_000, timeoutMs: 1_800_000 },
@@ -54,21 +62,21 @@ test.each([
   ['modle = "x"', 'c.toml:1: unknown key "modle"', "did you mean model?"],
   ['model = "a/b"\n\n[limits]\nmax_step = 3', 'c.toml:4: unknown key "max_step" in [limits]', "did you mean max_steps?"],
   ['[providers.local]\nbase_url = "http://x"\nurl = "y"', 'c.toml:3: unknown key "url" in [providers.local]', "known keys"],
-  ['[providers.local]\nwire = "grpc"', "c.toml:2: wire is not one of responses, chat", "undefined"],
+  ['[providers.local]\nwire = "grpc"', "c.toml:2: wire is not one of responses, chat, messages, gemini", "undefined"],
   ["[limits]\nmax_steps = 0", "c.toml:2: max_steps is not a whole number above 0", "undefined"],
   ['[limits]\ntimeout = "soon"', 'c.toml:2: timeout is not a time such as 90, "30m" or "2h"', "undefined"],
-  ['providers.local.base_url = "ftp://x"', "c.toml:1: base_url is not an http(s) URL", "127.0.0.1"],
+  ['providers.local.base_url = "ftp://x"', 'c.toml:1: base_url is not an http(s) URL, such as "http://127.0.0.1:11434/v1"', "undefined"],
   ['[providers.a]\napi_key = "k"\napi_key_env = "K"', "c.toml:3: api_key and api_key_env are both set", "keep one"],
-  ["providers = 3", "c.toml:1: providers is not a table", "undefined"],
-  ['model = "x', "c.toml:1: this is not valid TOML", "toml.io"],
+  ["providers = 3", "c.toml:1: providers is not a table", "write [providers.NAME]"],
+  ['model = "x', "c.toml:1: this is not valid TOML: unfinished string", "toml.io"],
 ])("the config %j is refused with file, line and what to do", async (text, message, hint) => {
-  const error = await parseConfig(text, "c.toml").catch((caught: unknown) => caught);
-  expect(error).toMatchObject({ code: "config_invalid", message });
+  const error = await configOf(text).catch((caught: unknown) => caught);
+  expect(error).toMatchObject({ code: "config_invalid", message: message.replace("c.toml", join(folder, "config.toml")) });
   expect(String((error as { hint?: string }).hint)).toContain(hint);
 });
 
 test("a key in a broken config is not repeated in the error", async () => {
-  const error = (await parseConfig('[providers.a]\napi_key = "sk-very-secret', "c.toml").catch((caught: unknown) => caught)) as Error & {
+  const error = (await configOf('[providers.a]\napi_key = "sk-very-secret').catch((caught: unknown) => caught)) as Error & {
     hint: string;
   };
   expect(error.message + error.hint).not.toContain("sk-very");

@@ -1,3 +1,4 @@
+import { defaultConfig } from "../src/config/config.ts";
 import { createPublicKey, verify } from "node:crypto";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -65,7 +66,7 @@ test("a damaged signing key is told and left alone", async () => {
 test("script:FILE is a model that says what the file says, and the same one each time", async () => {
   const path = join(folder, "script.yaml");
   await writeFile(path, "steps:\n  - text: hello\n");
-  const config = { providers: {}, limits: {} };
+  const config = defaultConfig;
   const models = createModels(config, {}, createSecrets(config, {}));
   const model = await models(`script:${path}`);
   expect(model.id).toBe(`script:${path}`);
@@ -74,7 +75,7 @@ test("script:FILE is a model that says what the file says, and the same one each
 });
 
 test("a provider's model gets its key from the environment or the config, and only there", async () => {
-  const config = { providers: { local: { baseUrl: "http://127.0.0.1:1/v1", apiKeyEnv: "LOCAL_KEY" } }, limits: {} };
+  const config = { ...defaultConfig, providers: { local: { baseUrl: "http://127.0.0.1:1/v1", apiKeyEnv: "LOCAL_KEY" } } };
   const secrets = createSecrets(config, { LOCAL_KEY: "local-secret-value", OPENAI_API_KEY: "openai-secret-value" });
   expect(await secrets.get("local")).toEqual({ value: "local-secret-value", expiresAt: null });
   expect(secrets.values().toSorted()).toEqual(["local-secret-value", "openai-secret-value"]);

@@ -5,7 +5,7 @@ import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { usesColour } from "../cli/io.ts";
 import type { Config } from "../config/config.ts";
-import { configPath, readConfig } from "../config/config.ts";
+import { configPath, defaultConfig, loadConfig } from "../config/config.ts";
 import { ensureHome, homeFolder } from "../config/home.ts";
 import { chooseModel, endpointOf, secretValues } from "../config/model-choice.ts";
 import { isTrusted } from "../config/trust-store.ts";
@@ -37,7 +37,7 @@ const oldestNode = [22, 19] as const;
 
 async function run(_given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const home = homeFolder(io.env, io.cwd);
-  const config = await tryConfig(home);
+  const config = await tryConfig(home, io.env);
   if (config.config !== null) io.hide(secretValues(config.config, io.env));
   const findings = [
     checkNode(),
@@ -80,9 +80,9 @@ async function checkHome(home: string): Promise<Finding> {
   }
 }
 
-async function tryConfig(home: string): Promise<{ config: Config | null; finding: Finding }> {
+async function tryConfig(home: string, env: Io["env"]): Promise<{ config: Config | null; finding: Finding }> {
   try {
-    const config = await readConfig(home);
+    const { config } = await loadConfig({ home, project: null, isTrusted: false, env });
     return {
       config,
       finding: { about: "config", state: "ok", text: (await exists(configPath(home))) ? configPath(home) : "none, defaults hold" },
@@ -104,7 +104,7 @@ async function checkHost(io: Io, hosts: Hosts, home: string, config: Config | nu
   try {
     const workspace = await findWorkspace(".", io.cwd, io.env);
     const host = await hosts.openHost(
-      { home, isEphemeral: false, config: config ?? { providers: {}, limits: {} }, env: io.env, onWait: () => {} },
+      { home, isEphemeral: false, config: config ?? defaultConfig, env: io.env, onWait: () => {} },
       { cwd: workspace.cwd, roots: [{ id: "root", path: workspace.root }] },
     );
     try {

@@ -98,7 +98,11 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
   const outputPath = output === undefined ? null : await writablePath(resolve(io.cwd, output));
   const images = await Promise.all(given.values("image").map((file) => readImage(file, io.cwd)));
   const prompt = await readPrompt(request, io);
-  const setup = await openSetup(io, given.has("ephemeral"));
+  const setup = await openSetup(io, {
+    isEphemeral: given.has("ephemeral"),
+    profile: given.value("profile"),
+    overrides: given.values("config"),
+  });
   const ready = await open(io, hosts, setup, wishes, request, prompt);
   try {
     const shown = isJson ? showJson(io, ready) : showProgress(io, ready, given.has("quiet"));

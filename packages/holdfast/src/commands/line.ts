@@ -14,7 +14,7 @@ import { checkFromCommand } from "../session/checks.ts";
 import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
 import type { ReadySession } from "../session/start.ts";
-import { checkedModel, openSetup, resumeSession, startSession, titleOf } from "../session/start.ts";
+import { checkedModel, openSetup, resumeSession, setupFor, startSession, titleOf } from "../session/start.ts";
 import { version } from "../version.ts";
 
 const spec: CommandSpec = {
@@ -41,7 +41,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   let wishes: SessionWishes = readWishes(spec, given);
   const isResumed = given.has("resume") || given.has("last");
   if (given.has("resume") && given.has("last")) throw usage(spec, "--resume and --last are both given", "one of them names the session");
-  const setup = await openSetup(io);
+  let setup = await openSetup(io, { profile: given.value("profile"), overrides: given.values("config") });
   let ready: ReadySession | null = null;
   let goesOn = false;
   if (isResumed) {
@@ -51,8 +51,9 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     wishes = { ...wishes, checks: resumed.view.checks.map((check) => check.name) };
   }
   const workspace = ready?.workspace ?? (await findWorkspace(wishes.folder, io.cwd, io.env));
-  let model = ready?.model ?? checkedModel(wishes.model, setup.config, io);
   const trusted = wishes.trustsProject || (await isTrusted(setup.home, workspace.root));
+  setup = await setupFor(setup, workspace.root, trusted);
+  let model = ready?.model ?? checkedModel(wishes.model, setup.config, io);
   const screen = openScreen(io);
   const style = createStyle(usesColour(io.stdout, io.env));
   const width = () => Math.max(40, io.stdout.columns);

@@ -91,6 +91,10 @@ export function endpointOf(model: string, config: Config, env: Env): Endpoint {
       hint: "write the server's API root, such as http://127.0.0.1:11434/v1",
     });
   }
+  const wire = configured?.wire ?? own?.wire ?? "chat";
+  if (wire !== "responses" && wire !== "chat") {
+    throw new HoldfastError("no_model", `the wire ${wire} of the provider ${provider} is not there yet`, { hint: "use responses or chat" });
+  }
   const apiKey = keyOf(provider, configured, isOpenAi, env);
   if (apiKey === null && new URL(baseUrl).hostname === "api.openai.com") {
     throw new HoldfastError("no_model", `no key for ${model}`, { hint: waysOn });
@@ -98,7 +102,7 @@ export function endpointOf(model: string, config: Config, env: Env): Endpoint {
   return {
     provider,
     name,
-    wire: configured?.wire ?? own?.wire ?? "chat",
+    wire,
     baseUrl: baseUrl.replace(/\/+$/, ""),
     apiKey,
     contextWindow: configured?.contextWindow ?? null,

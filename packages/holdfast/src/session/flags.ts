@@ -1,10 +1,10 @@
 import type { ApprovalMode, Limits, NetworkAccess, SandboxMode, Settings } from "@holdfast/protocol";
 import type { Arguments, CommandSpec, FlagSpec } from "../cli/command.ts";
 import { usage } from "../cli/parse.ts";
+import type { Config } from "../config/config.ts";
+import { efforts } from "../config/keys.ts";
 import type { WrittenLimits } from "../config/limits.ts";
 import { applyLimits, parseCount, parseDollars, parseDuration } from "../config/limits.ts";
-
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
 
 /** Flags that set how a session works, the same for `exec`, `exec resume` and line mode. */
 export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
@@ -15,6 +15,8 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
     help: "the model: openai/NAME, openai-compatible/NAME, a provider of your config, or script:FILE",
   },
   effort: { kind: "string", value: "LEVEL", help: `how hard it thinks: ${efforts.join(", ")}`, oneOf: efforts },
+  profile: { kind: "string", short: "p", value: "NAME", help: "use this profile of your config" },
+  config: { kind: "list", value: "KEY=VALUE", help: "set any key of the config for this run, such as limits.max_steps=50 (repeatable)" },
   cd: { kind: "string", short: "C", value: "DIR", help: "work in this folder" },
   check: { kind: "list", value: "CMD", help: "a command that must pass before the work counts as done (repeatable)" },
   "no-baseline": { kind: "boolean", help: "don't run the checks before the first change" },
@@ -110,8 +112,7 @@ function readHosts(spec: CommandSpec, hosts: readonly string[]): NetworkAccess {
 
 export interface NewSettings {
   readonly model: string;
-  readonly configLimits: WrittenLimits;
-  readonly configEffort: string | undefined;
+  readonly config: Config;
   readonly isTrusted: boolean;
   readonly defaultApprovals: ApprovalMode;
   readonly presets: { readonly default: Limits; readonly strict: Limits };
@@ -119,20 +120,25 @@ export interface NewSettings {
 
 /** Settings of a new session: flags, then the config, then the defaults. */
 export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings {
-  const preset = wishes.limits.preset ?? from.configLimits.preset ?? "default";
+  const { limits, effort, sandbox, approvals, checks } = from.config;
+  const preset = wishes.limits.preset ?? limits.preset ?? "default";
   // A preset that was asked for now is not loosened by what the config says of single limits.
-  const configured = wishes.limits.preset === undefined ? from.configLimits : {};
+  const configured = wishes.limits.preset === undefined ? limits : {};
   return {
     model: from.model,
-    effort: wishes.effort ?? from.configEffort ?? null,
-    sandbox: wishes.sandbox ?? "workspace-write",
-    network: wishes.network ?? "none",
-    approvals: wishes.approvals ?? from.defaultApprovals,
+    effort: wishes.effort ?? effort ?? null,
+    sandbox: wishes.sandbox ?? sandbox.mode,
+    network: wishes.network ?? networkOf(sandbox.allowNet),
+    approvals: wishes.approvals ?? approvals ?? from.defaultApprovals,
     isTrusted: from.isTrusted,
     limits: applyLimits(applyLimits(from.presets[preset], configured), wishes.limits),
-    takesBaseline: wishes.takesBaseline,
-    acceptCheckChanges: [...wishes.acceptCheckChanges],
+    takesBaseline: wishes.takesBaseline && checks.baseline,
+    acceptCheckChanges: [...new Set([...(checks.acceptChanges ?? []), ...wishes.acceptCheckChanges])],
   };
+}
+
+function networkOf(hosts: readonly string[]): NetworkAccess {
+  return hosts.includes("all") ? "all" : hosts.length === 0 ? "none" : [...new Set(hosts)];
 }
 
 /** What a resumed session's settings change to: only what was asked for. */

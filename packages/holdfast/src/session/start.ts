@@ -1,9 +1,12 @@
+import { stat } from "node:fs/promises";
 import type { ApprovalMode, CheckDefinition, Part } from "@holdfast/protocol";
 import type { RecordedEvent } from "@holdfast/runtime";
 import type { Io } from "../cli/io.ts";
 import type { Config } from "../config/config.ts";
-import { readConfig } from "../config/config.ts";
+import { loadConfig } from "../config/config.ts";
 import { ensureHome, homeFolder } from "../config/home.ts";
+import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
+import { projectConfigPath } from "../config/load.ts";
 import { chooseModel, endpointOf, secretValues } from "../config/model-choice.ts";
 import { isTrusted } from "../config/trust-store.ts";
 import type { Workspace } from "../config/workspace.ts";
@@ -15,13 +18,36 @@ import { assertFree, newestSession, sessionById } from "./find-session.ts";
 import type { SessionWishes } from "./flags.ts";
 import { settingsFrom, settingsPatch } from "./flags.ts";
 
-/** Home, config and hidden secrets: what every command that touches sessions begins with. */
-export async function openSetup(io: Io, isEphemeral = false): Promise<HostOptions> {
+/** A host's options, and where its config comes from. */
+export interface Setup extends HostOptions {
+  readonly loaded: LoadedConfig;
+  readonly request: ConfigRequest;
+}
+
+interface SetupOptions {
+  readonly isEphemeral?: boolean;
+  readonly profile?: string | undefined;
+  readonly overrides?: readonly string[];
+}
+
+/** Home, config and hidden secrets: what every command that touches sessions begins with. No project is concerned yet. */
+export async function openSetup(io: Io, { isEphemeral = false, profile, overrides = [] }: SetupOptions = {}): Promise<Setup> {
   const home = homeFolder(io.env, io.cwd);
-  const config = await readConfig(home);
-  io.hide(secretValues(config, io.env));
+  const request: ConfigRequest = { home, project: null, isTrusted: false, env: io.env, profile, overrides };
+  const loaded = await loadConfig(request);
+  io.hide(secretValues(loaded.config, io.env));
   await ensureHome(home);
-  return { home, isEphemeral, config, env: io.env, onWait: (message) => io.stderr.write(`${sanitizeLine(message)}\n`) };
+  const onWait = (message: string) => io.stderr.write(`${sanitizeLine(message)}\n`);
+  return { home, isEphemeral, config: loaded.config, env: io.env, onWait, loaded, request };
+}
+
+/** The setup of a session in a project: with the project's config where it is trusted. */
+export async function setupFor(setup: Setup, root: string, isTrusted: boolean): Promise<Setup> {
+  if (setup.request.project === root && setup.request.isTrusted === isTrusted) return setup;
+  const request = { ...setup.request, project: root, isTrusted };
+  const hasOwn = (await stat(projectConfigPath(root)).catch(() => null)) !== null || setup.request.project !== null;
+  const loaded = hasOwn ? await loadConfig(request) : setup.loaded;
+  return { ...setup, config: loaded.config, loaded, request };
 }
 
 /** A session that is ready to take input, with the host it runs in. */
@@ -50,19 +76,20 @@ async function limitPresets() {
 export async function startSession(
   io: Io,
   hosts: Hosts,
-  setup: HostOptions,
+  base: Setup,
   wishes: SessionWishes,
   about: { readonly title: string; readonly defaultApprovals: ApprovalMode },
 ): Promise<ReadySession> {
-  const model = checkedModel(wishes.model, setup.config, io);
   const workspace = await findWorkspace(wishes.folder, io.cwd, io.env);
   assertWorkable(workspace);
+  const trusted = wishes.trustsProject || (await isTrusted(base.home, workspace.root));
+  const setup = await setupFor(base, workspace.root, trusted);
+  const model = checkedModel(wishes.model, setup.config, io);
   const roots = [{ id: "root", path: workspace.root }];
   const settings = settingsFrom(wishes, {
     model,
-    configLimits: setup.config.limits,
-    configEffort: setup.config.effort,
-    isTrusted: wishes.trustsProject || (await isTrusted(setup.home, workspace.root)),
+    config: setup.config,
+    isTrusted: trusted,
     defaultApprovals: about.defaultApprovals,
     presets: await limitPresets(),
   });
@@ -89,11 +116,11 @@ export async function startSession(
 export async function resumeSession(
   io: Io,
   hosts: Hosts,
-  setup: HostOptions,
+  base: Setup,
   wishes: SessionWishes,
   id: string | null,
 ): Promise<ReadySession & { readonly view: SessionView }> {
-  const store = await hosts.openStore(setup);
+  const store = await hosts.openStore(base);
   let view: SessionView;
   try {
     const row =
@@ -105,6 +132,9 @@ export async function resumeSession(
     await store.close();
   }
   const session = view.row.session;
+  const root = view.roots[0]?.path;
+  const trusted = wishes.trustsProject || view.settings.isTrusted;
+  const setup = root === undefined ? base : await setupFor(base, root, trusted);
   const model = wishes.model === undefined ? view.settings.model : checkedModel(wishes.model, setup.config, io);
   if (!model.startsWith("script:")) endpointOf(model, setup.config, io.env);
   const cwd = view.cwd ?? view.roots[0]?.path ?? io.cwd;

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { defaultLimits, isHoldfastError } from "@holdfast/protocol";
 import type { Settings } from "@holdfast/protocol";
 import { findChainFault } from "@holdfast/runtime";
-import { readConfig } from "../../src/config/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { openHost } from "../../src/host/node-hosts.ts";
 import type { OpenHost } from "../../src/runtime-api.ts";
 
@@ -27,7 +27,7 @@ async function freezeAt(n: number): Promise<{ readonly isPast: boolean }> {
   const options = {
     home,
     isEphemeral: false,
-    config: await readConfig(home),
+    config: (await loadConfig({ home, project: null, isTrusted: false, env: {} })).config,
     onWait: () => undefined,
     env: { PATH: process.env["PATH"], HOME: folder },
   };

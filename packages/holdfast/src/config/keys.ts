@@ -1,0 +1,219 @@
+import { adding, count, duration, either, key, list, money, named, oneOf, owned, price, rows, secret, table } from "./kinds.ts";
+import { text, textLike, toggle, url } from "./kinds.ts";
+import type { TopValue } from "./value-types.ts";
+
+/** How hard a model thinks: the levels that `--effort` and `effort` take. */
+export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
+
+const name = { pattern: "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$", wanted: "letters, digits, - and _, at most 64" };
+const variable = textLike("the name of an environment variable", "^[A-Za-z_][A-Za-z0-9_]*$");
+/** A name such as `registry.npmjs.org`, `*.npmjs.org`, `localhost:3000`, `[::1]:80`. */
+export const host = textLike(
+  "a host such as registry.npmjs.org, without https://",
+  "^(?:(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\\d{1,5})?|\\[[0-9A-Fa-f:]+\\](?::\\d{1,5})?)$",
+);
+const headers = named(secret(text), { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", wanted: "the name of an HTTP header" });
+const variables = named(secret(textLike("a string", "^[^\\0]*$")), {
+  pattern: "^[A-Za-z_][A-Za-z0-9_]*$",
+  wanted: "the name of an environment variable",
+});
+
+/** A scripted or replayed model would let a repository's file speak as the model. */
+function scripted(value: unknown): string | null {
+  return /^(?:script|replay):/.test(String(value)) ? "its own file would speak as the model" : null;
+}
+
+/** `${NAME}` is filled in from the user's environment, where secrets are. */
+function filledIn(value: unknown): string | null {
+  return /\$\{/.test(JSON.stringify(value)) ? "${…} would be filled in from your environment, where secrets are" : null;
+}
+
+const role = (help: string) => key(text, help, { project: "may", refused: scripted });
+
+const hook = rows(
+  table({
+    command: key(text, "the command line; it gets the event as JSON on standard input", { required: true, refused: filledIn }),
+    matcher: key(text, "a regular expression: only for tools of such a name"),
+    timeout_ms: key(count, "ended after this time", { default: 60_000 }),
+  }),
+);
+
+const mcpServer = table(
+  {
+    command: key(text, "the program of a server that speaks over standard input and output", { refused: filledIn }),
+    args: key(list(textLike("a string", "^[^\\0]*$")), "its arguments", { refused: filledIn }),
+    env: key(variables, "environment variables for it, beside the usual ones", { refused: filledIn }),
+    cwd: key(text, "the folder it runs in; the project's where nothing is said", { refused: filledIn }),
+    url: key(url, "the address of a server that speaks over HTTP", { refused: filledIn }),
+    headers: key(headers, "HTTP headers for it", { refused: () => "headers carry keys" }),
+    enabled: key(toggle, "false: the server isn't used", { default: true }),
+    startup_timeout_ms: key(count, "how long it may take to start", { default: 10_000 }),
+    tool_timeout_ms: key(count, "how long a call may take", { default: 60_000 }),
+    tools: key(list(text), "only these of its tools"),
+    disabled_tools: key(list(text), "all of its tools but these"),
+  },
+  {
+    rivals: [["command", "url"]],
+    lacks: (has) => (has("command") || has("url") ? null : "command (a program) or url (a server over HTTP)"),
+  },
+);
+
+/**
+ * Every key there is. Reading, errors, `config show`, the JSON Schema and docs/config.md come from this table: a new key
+ * is one entry here. A project's file may set only what says so.
+ */
+export const keys = {
+  model: key(
+    either(
+      text,
+      ["models", "main"],
+      named(
+        table({
+          context_window: key(count, "tokens that a request and its answer may have together"),
+          max_output: key(count, "tokens that one answer may have"),
+          price_input: key(price, "US dollars for a million tokens of input", { reason: "the limit of cost is reckoned with it" }),
+          price_cached_input: key(price, "the same, where the provider had them cached", {
+            reason: "the limit of cost is reckoned with it",
+          }),
+          price_output: key(price, "US dollars for a million tokens of output", { reason: "the limit of cost is reckoned with it" }),
+        }),
+        { pattern: "^[^/\\s]+/\\S+$", wanted: "PROVIDER/NAME in quotes" },
+      ),
+    ),
+    "the model, the same as main in [models]; as a table: what Holdfast doesn't know of a model",
+    { as: "modelFacts", env: "HOLDFAST_MODEL", project: "may", refused: scripted },
+  ),
+  effort: key(oneOf(efforts), "how hard the model thinks", { env: "HOLDFAST_EFFORT", project: "may" }),
+  approvals: key(oneOf(["ask", "deny", "allow"]), "what happens to a call that needs a person; without it exec denies and line mode asks", {
+    env: "HOLDFAST_APPROVALS",
+    reason: "who is asked is yours to say",
+  }),
+  models: key(
+    table({
+      main: role("the model that does the work"),
+      compact: role("the one that shortens long conversations"),
+      review: role("the one that reviews changes"),
+      judge: role("the one that judges what a program can't"),
+      child: role("the one that subagents use"),
+    }),
+    "a model for each role, written PROVIDER/NAME; without its own a role has the main model",
+    { project: "may" },
+  ),
+  providers: key(
+    named(
+      table(
+        {
+          base_url: key(url, "the API root, with /v1 where the server has one"),
+          wire: key(oneOf(["responses", "chat", "messages", "gemini"]), "the protocol it speaks; chat where nothing is known"),
+          api_key: key(secret(text), "the key itself; better is api_key_env"),
+          api_key_env: key(variable, "the environment variable that holds the key"),
+          headers: key(headers, "HTTP headers sent with each request"),
+          context_window: key(count, "tokens of its models whose window isn't known otherwise"),
+        },
+        { rivals: [["api_key", "api_key_env"]] },
+      ),
+      name,
+    ),
+    "servers of models, beside those that are built in, or set up otherwise",
+    { reason: "it says where your conversations and keys go" },
+  ),
+  compaction: key(
+    table({ trigger_tokens: key(count, "shorten the conversation when a request would have more tokens") }),
+    "when a long conversation is shortened",
+    { project: "may" },
+  ),
+  network: key(
+    table({
+      idle_timeout_ms: key(count, "a model's stream that is silent for so long is taken as lost", { default: 300_000 }),
+      retry_for_s: key(count, "how long a failed request is tried again", { default: 600 }),
+    }),
+    "your line to the models",
+    { reason: "it is about your machine's network" },
+  ),
+  limits: key(
+    table({
+      preset: key(oneOf(["default", "strict"]), "a set of limits; single ones below change it"),
+      max_steps: key(count, "steps a turn"),
+      max_tool_calls: key(count, "tool calls a turn"),
+      max_tokens: key(count, "uncached input and output tokens a session"),
+      max_cost: key(money, "US dollars a session; holds only where the cost is known"),
+      timeout: key(duration, "active time a turn, in seconds or as text; waiting for a person isn't counted", { as: "timeoutMs" }),
+    }),
+    "hard limits: reaching one ends the turn as exhausted",
+    { project: "tighter" },
+  ),
+  checks: key(
+    table({
+      commands: key(adding(text), "commands that must pass before the work counts as done; a project's are added to yours", {
+        project: "may",
+      }),
+      baseline: key(toggle, "run the checks before the first change, too", { default: true }),
+      accept_changes: key(list(text), "patterns of check inputs that the session may change without making the evidence weak"),
+    }),
+    "checks of every new session",
+    { reason: "it would make evidence count for more than it is" },
+  ),
+  sandbox: key(
+    table({
+      mode: key(oneOf(["read-only", "workspace-write", "off"]), "where commands may write", {
+        default: "workspace-write",
+        env: "HOLDFAST_SANDBOX",
+      }),
+      allow_net: key(list(host), 'hosts that commands may reach; ["all"] for every one', { default: [] }),
+    }),
+    "how far commands reach",
+    { reason: "how far its commands reach is yours to say" },
+  ),
+  mcp: key(owned(mcpServer, name), "MCP servers; a project's run in the sandbox, each after you accepted it with holdfast trust", {
+    project: "may",
+  }),
+  hooks: key(
+    table({
+      session_start: key(hook, "when a session begins or is resumed"),
+      session_end: key(hook, "when Holdfast lets go of a session"),
+      prompt_submitted: key(hook, "before what you typed is taken in"),
+      before_model: key(hook, "before a request to the model"),
+      after_model: key(hook, "after its answer"),
+      before_tool: key(hook, "before a tool call is decided"),
+      after_tool: key(hook, "after a tool call"),
+      approval_asked: key(hook, "when a call waits for a person"),
+      before_compaction: key(hook, "before the conversation is shortened"),
+      before_done: key(hook, "when the model says that it is done"),
+      stop: key(hook, "when a turn has ended"),
+    }),
+    "commands at events, as [[hooks.EVENT]]; a project's run in the sandbox, each after you accepted it with holdfast trust",
+    { project: "may" },
+  ),
+  web: key(
+    table({
+      search: key(
+        table({
+          provider: key(text, "the provider of web_search"),
+          base_url: key(url, "its address, where it is your own"),
+          api_key_env: key(variable, "the environment variable that holds its key"),
+        }),
+        "who answers web_search",
+      ),
+    }),
+    "what the web tools use",
+    { reason: "it says where your searches and keys go" },
+  ),
+  sessions: key(
+    table({
+      keep_days: key(count, "sessions without a change for so long may be removed"),
+      max_size_mb: key(count, "the oldest may be removed beyond this size of all"),
+    }),
+    "how long sessions are kept",
+    { reason: "the sessions are yours" },
+  ),
+};
+
+/** The config with every layer applied. Tables and names are always there, a single value only where it is set. */
+export type Config = TopValue<typeof keys> & {
+  /** The main model: `model`, or `main` in `[models]`. */
+  readonly model?: string;
+};
+export type ProviderConfig = Config["providers"][string];
+export type McpServerConfig = Config["mcp"][string];
+export type HookEvent = keyof Config["hooks"];
+export type HookConfig = NonNullable<Config["hooks"][HookEvent]>[number];
