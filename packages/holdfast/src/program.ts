@@ -18,6 +18,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   },
   sessions: { summary: "list, show or delete sessions", load: () => import("./commands/sessions.ts") },
   approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
+  answer: { summary: "show or answer what a session asks a person", load: () => import("./commands/answer.ts") },
   trust: { summary: "trust a project, so that its instructions are obeyed", load: () => import("./commands/trust.ts") },
   undo: { summary: "take back the edits of a session's last turn", load: () => import("./commands/undo.ts") },
   demo: { summary: "fix a real bug in a small repository made for it, without a key", load: () => import("./commands/demo.ts") },
@@ -44,6 +45,8 @@ const usageCodes: readonly string[] = [
   "workspace_invalid",
   "approval_not_found",
   "approval_closed",
+  "question_not_found",
+  "question_closed",
 ];
 
 /** Runs the program and returns its exit status; never throws. */

@@ -8,6 +8,7 @@ import { HoldfastError } from "@holdfast/protocol";
 import type { CallOutcome, CallPlan, CheckRun, Evidence, Json } from "@holdfast/protocol";
 import type { FileEdit, Files, Owner, Ports, Tool, Verifier } from "@holdfast/runtime";
 import * as runtime from "@holdfast/runtime";
+import { askUser } from "@holdfast/tools/ask-user";
 import { createMemoryBlobs, createMemoryLog } from "@holdfast/stores";
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
@@ -32,7 +33,7 @@ export interface FakeHosts extends Hosts {
 
 /**
  * The real runtime, log, director and scripted model over tools that really change files but run no commands: `write`
- * {path, content}, `say` {text}, `danger` {text} (reviewed), `wait`.
+ * {path, content}, `say` {text}, `danger` {text} (reviewed), `wait`, and the real `ask_user`.
  */
 export function fakeHosts(options: FakeHostOptions): FakeHosts {
   const log = createMemoryLog();
@@ -49,7 +50,7 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
     openStore: async () => ({ ports: shared, runtime, close: async () => {} }),
     openHost: async (_options, workspace) => {
       const files = fakeFiles(workspace.cwd, workspace.roots);
-      const tools = [writeTool(files, blobs), sayTool("say"), sayTool("danger"), waitTool(options.onWait)];
+      const tools = [writeTool(files, blobs), sayTool("say"), sayTool("danger"), waitTool(options.onWait), askUser];
       const ports: Ports = {
         ...shared,
         model: async (name) => createScriptModel(options.script as ScriptFunction, { id: name, isRecording: false }),

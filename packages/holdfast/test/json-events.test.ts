@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createJsonEvents } from "../src/render/json-events.ts";
 import { decided, done, event, proposes, recorded, settledWith, wholeTurn } from "./recorded.ts";
 
-const ended: DriveEnd = { standing: "verified", exitStatus: 0, report: null, error: null, approvals: [] };
+const ended: DriveEnd = { standing: "verified", exitStatus: 0, report: null, error: null, approvals: [], questions: [] };
 
 function linesOf(events: readonly RecordedEvent[], end: DriveEnd = ended) {
   const json = createJsonEvents();

@@ -216,6 +216,47 @@ describe("at a terminal", () => {
     expect(await ended).toBe(0);
   });
 
+  test("a question takes a number, its own words or free text; what is typed before it appears is no answer", async () => {
+    const { io, type, until } = terminal();
+    let release = () => {};
+    let seen = "";
+    const question = { name: "ask_user", input: { question: "Which one?", choices: ["red", "blue"] } };
+    const hosts = fakeHosts({
+      script: ({ request, index }) => {
+        seen = JSON.stringify(request.items);
+        if (index === 0) return { calls: [{ name: "wait", input: {} }] };
+        if (index === 1) return { calls: [question] };
+        return index === 2 ? { calls: [{ name: "ask_user", input: { question: "And why?" } }] } : { text: "painted" };
+      },
+      onWait: () => new Promise((resolve) => (release = resolve)),
+    });
+    const ended = main(model, io, hosts);
+    await until("› ");
+    type("go\r");
+    await until("proposed wait");
+    type("half typed");
+    await until("half typed");
+    release();
+    await until("2  blue");
+    await until("answer › ");
+    type("3\r");
+    await until("there are choices 1 to 2, and no 3; type a number from 1 to 2, or an answer of your own");
+    type("2\r");
+    await until("And why?");
+    await until("answer › ");
+    type("/plan\r");
+    await until("no plan yet");
+    type("\u0015it is calm\r");
+    await until("painted");
+    expect(seen).toContain('"text":"blue","trust":"user"');
+    expect(seen).toContain('"text":"it is calm","trust":"user"');
+    expect(seen).not.toContain("half typed");
+    await until("› ");
+    type("\u0003\r");
+    type("/quit\r");
+    expect(await ended).toBe(0);
+  });
+
   test("Ctrl-C interrupts the turn, clears what is typed, and twice at an empty prompt leaves", async () => {
     const { io, type, until } = terminal();
     const hosts = fakeHosts({

@@ -85,7 +85,15 @@ const report: Report = {
   subject: "aaaabbbbccccddddeeee",
   reasons: [],
 };
-const end = (part: Partial<DriveEnd>): DriveEnd => ({ standing: "verified", exitStatus: 0, report, error: null, approvals: [], ...part });
+const end = (part: Partial<DriveEnd>): DriveEnd => ({
+  standing: "verified",
+  exitStatus: 0,
+  report,
+  error: null,
+  approvals: [],
+  questions: [],
+  ...part,
+});
 const options = { style, width: 80, session: "ses_1", showsResume: true };
 
 test("the end shows the outcome, criterion → evidence, the changed files and how to go on", () => {

@@ -70,6 +70,8 @@ export async function factsOf(request: PolicyRequest, places: PolicyPlaces): Pro
     case "apply_patch":
       return { subjects: [await fileFacts(request, "edit", places)], provenRead: false };
     case "read_output":
+    case "update_plan":
+    case "ask_user":
     case "give_up":
     case "search_tools":
       return single("harmless_tool", request.tool);

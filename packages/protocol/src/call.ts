@@ -3,6 +3,8 @@ import { expectation } from "./expectation.ts";
 import { json } from "./json.ts";
 import { replayClass } from "./decision.ts";
 import { callStatus } from "./item.ts";
+import { planStep } from "./plan.ts";
+import { asking } from "./question.ts";
 import { trustLabel } from "./trust.ts";
 
 /**
@@ -25,6 +27,8 @@ export const callPlan = z.object({
   /** Set for a tool of an MCP server: whose it is, its name there, and a digest of all that defines it. */
   mcp: z.object({ server: z.string(), tool: z.string(), definition: z.string() }).optional(),
   expect: expectation.optional(),
+  /** Set where the call is carried out by a person's answer, and by nothing else. */
+  question: asking.optional(),
 });
 export type CallPlan = z.infer<typeof callPlan>;
 
@@ -58,6 +62,8 @@ export const callOutcome = z.object({
   seen: z.array(z.object({ path: z.string(), digest: z.string() })).optional(),
   task: task.optional(),
   endedTask: z.string().optional(),
+  /** The session's plan from now on: set by `update_plan` alone. */
+  steps: z.array(planStep).optional(),
   /** Set by `give_up` alone. */
   gaveUp: z.object({ reason: z.string(), blockedBy: z.string().nullable() }).optional(),
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { planStep } from "./plan.ts";
 import { trustLabel } from "./trust.ts";
 
 /** A check: a test the runtime runs itself. `authority` says who asked for it; a model's can add, never replace. */
@@ -115,5 +116,7 @@ export const report = z.object({
   changesKnown: z.boolean(),
   subject: z.string().nullable(),
   reasons: z.array(z.string()),
+  /** The model's plan, where the turn was stopped before all of its steps were done. */
+  plan: z.array(planStep).optional(),
 });
 export type Report = z.infer<typeof report>;

@@ -7,6 +7,7 @@ import { assistantMessage, notice, reasoning, toolCall, toolResult, usage, userM
 import { json } from "./json.ts";
 import { limits } from "./limits.ts";
 import { outcome } from "./outcome.ts";
+import { answer, question } from "./question.ts";
 import { trustLabel } from "./trust.ts";
 
 export const root = z.object({ id: z.string(), path: z.string() });
@@ -124,6 +125,9 @@ export const eventPayloads = {
     note: z.string(),
   }),
   "approval.expired": z.object({ approvalId: z.string(), callId: z.string() }),
+  "question.asked": z.object({ question }),
+  "question.answered": z.object({ questionId: z.string(), callId: z.string(), answer, by: z.string() }),
+  "question.expired": z.object({ questionId: z.string(), callId: z.string() }),
   "call.intended": z.object({
     callId: z.string(),
     attempt: z.number().int(),

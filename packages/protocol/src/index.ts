@@ -9,4 +9,6 @@ export * from "./json.ts";
 export * from "./limits.ts";
 export * from "./op.ts";
 export * from "./outcome.ts";
+export * from "./plan.ts";
+export * from "./question.ts";
 export * from "./trust.ts";

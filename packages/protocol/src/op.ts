@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { part } from "./item.ts";
+import { answer } from "./question.ts";
 
 /** What a client asks of a session, through its inbox. Text input waits for the next sampling; the rest acts at once. */
 export const op = z.discriminatedUnion("type", [
@@ -14,5 +15,6 @@ export const op = z.discriminatedUnion("type", [
     /** Where given, the answer counts only for exactly this approval digest. */
     digest: z.string().optional(),
   }),
+  z.object({ type: z.literal("question.answer"), questionId: z.string(), answer, by: z.string() }),
 ]);
 export type Op = z.infer<typeof op>;

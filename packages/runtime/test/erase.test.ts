@@ -392,6 +392,44 @@ describe("copies that only some turns make", () => {
   });
 });
 
+describe.each(["tool_call", "tool_result"] as const)("questions and plans, when the %s is erased", (kind) => {
+  const ask = createTestTool({
+    name: "ask",
+    question: { text: "question-words", choices: ["choice-words", "other-words"], allowsText: true, isMultiple: false },
+  });
+  const plan = createTestTool({ name: "plan", run: async () => done("Shown.", { steps: [{ text: "step-words", status: "pending" }] }) });
+
+  test("nothing of it is left where it has no other item, and the rest stays", async () => {
+    const calls = [
+      { name: "ask", input: "question-words" },
+      { name: "plan", input: "step-words" },
+      { name: "quit", input: "" },
+    ];
+    const quit = createTestTool({ name: "quit", run: async () => done("", { gaveUp: { reason: "no", blockedBy: null } }) });
+    const model = createTestModel((index) => (index === 0 ? { calls: calls.slice(0, 2) } : { calls: calls.slice(2) }));
+    const world = createWorld({ model, tools: [ask, plan, quit] });
+    const ports = portsOf(world);
+    const { session, end } = await runPrompt(ports);
+    const answer: Op = {
+      type: "question.answer",
+      questionId: end.questions[0]?.id ?? "",
+      answer: { choices: [], text: "answer-words" },
+      by: "me",
+    };
+    await post(ports, session, answer);
+    expect((await drive(ports, session, { waiting: "return" })).report?.plan).toEqual([{ text: "step-words", status: "pending" }]);
+    const { items } = await readSession(ports, session);
+    for (const { id } of items.filter((item) => item.kind === kind)) await eraseItem(ports, session, id);
+    await expectWhole(ports, session);
+    const view = await readSession(ports, session);
+    expect(view.plan).toEqual([]);
+    const left = JSON.stringify([await world.log.load(session), await world.log.read(session, 1), view.turns]);
+    const gone = { tool_call: ["question-words", "choice-words", "other-words", "step-words"], tool_result: ["answer-words"] }[kind];
+    for (const word of gone) expect(left, word).not.toContain(word);
+    expect(left).toContain({ tool_call: "answer-words", tool_result: "question-words" }[kind]);
+  });
+});
+
 test("a command's whole output goes with its result, and with nothing else", async () => {
   const { ports, session } = await makeSession(memoryStore());
   const forgotten: unknown[] = [];

@@ -8,9 +8,15 @@ import { allow, Crash, createTestModel, createTestTool, createWorld, done, newSe
 /** What happens at a stop of the driver. */
 const disturbance = fc.constantFrom("nothing", "nothing", "nothing", "interrupt", "steer", "crash", "answer", "yield");
 const script = fc.array(
-  fc.array(fc.record({ name: fc.constantFrom("read", "write", "ask", "flaky", "nope", "deny"), input: fc.integer({ min: 0, max: 3 }) }), {
-    maxLength: 4,
-  }),
+  fc.array(
+    fc.record({
+      name: fc.constantFrom("read", "write", "ask", "flaky", "nope", "deny", "question"),
+      input: fc.integer({ min: 0, max: 3 }),
+    }),
+    {
+      maxLength: 4,
+    },
+  ),
   {
     minLength: 1,
     maxLength: 4,
@@ -46,6 +52,7 @@ test("every request ever built pairs each call with exactly one result, and the 
           }),
           createTestTool({ name: "ask", replay: "keyed" }),
           createTestTool({ name: "deny" }),
+          createTestTool({ name: "question", question: { text: "Which?", choices: ["a", "b"], allowsText: true, isMultiple: false } }),
           flaky,
         ];
         let samplings = 0;
@@ -64,7 +71,11 @@ test("every request ever built pairs each call with exactly one result, and the 
 
         let step = 0;
         const answerAll = async (answer: "allow" | "deny"): Promise<void> => {
-          for (const approval of (await readSession(world, session)).openApprovals) {
+          const { openApprovals, openQuestions } = await readSession(world, session);
+          for (const { id } of openQuestions) {
+            await post(ports, session, { type: "question.answer", questionId: id, answer: { choices: ["a"], text: answer }, by: "test" });
+          }
+          for (const approval of openApprovals) {
             await post(ports, session, { type: "approval.answer", approvalId: approval.id, answer, by: "test", note: "" });
           }
         };

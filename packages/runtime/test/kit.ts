@@ -1,4 +1,4 @@
-import type { CallOutcome, CheckDefinition, Evidence, Json, Op, Settings } from "@holdfast/protocol";
+import type { Asking, CallOutcome, CheckDefinition, Evidence, Json, Op, Settings } from "@holdfast/protocol";
 import { defaultLimits } from "@holdfast/protocol";
 import { createMemoryBlobs, createMemoryLog } from "@holdfast/stores/memory";
 import type {
@@ -107,6 +107,7 @@ export interface TestToolOptions {
   readonly exclusive?: boolean;
   readonly changesWorkspace?: boolean;
   readonly command?: string;
+  readonly question?: Asking;
   readonly run?: (intent: CallIntent, signal: AbortSignal, context: CallContext) => Promise<CallOutcome>;
   readonly probe?: (intent: CallIntent) => Promise<ProbeFinding>;
 }
@@ -130,6 +131,7 @@ export function createTestTool(options: TestToolOptions): Tool & { readonly runs
       replay: options.replay ?? "safe",
       changesWorkspace: options.changesWorkspace ?? false,
       ...(options.command === undefined ? {} : { command: options.command, cwd: "/w" }),
+      ...(options.question === undefined ? {} : { question: options.question }),
     }),
     run: async (intent, context, signal) => {
       runs.push(intent);

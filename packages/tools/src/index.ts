@@ -1,5 +1,6 @@
 import type { Tool } from "@holdfast/runtime/ports/tool-host";
 import { applyPatch } from "./apply-patch.ts";
+import { askUser } from "./ask-user.ts";
 import type { ToolPorts } from "./define.ts";
 import { editFile } from "./edit-file.ts";
 import { giveUp } from "./give-up.ts";
@@ -8,6 +9,7 @@ import { readFile } from "./read-file.ts";
 import { readOutput } from "./read-output.ts";
 import { runCommand } from "./run-command.ts";
 import { search } from "./search.ts";
+import { updatePlan } from "./update-plan.ts";
 import { viewImage } from "./view-image.ts";
 import { writeFile } from "./write-file.ts";
 
@@ -25,6 +27,8 @@ export function createTools(ports: ToolPorts): Tool[] {
     listFiles(ports),
     viewImage(ports),
     ...commands,
+    updatePlan,
+    askUser,
     giveUp,
   ];
 }

@@ -1,13 +1,15 @@
-import type { Approval } from "@holdfast/protocol";
+import type { Approval, Question } from "@holdfast/protocol";
 import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
 import type { Io, StopSignal } from "../cli/io.ts";
 import { usesColour } from "../cli/io.ts";
 import { renderApproval, renderEnding } from "../render/ending.ts";
 import { wrap } from "../render/layout.ts";
 import { createProgress } from "../render/progress.ts";
+import { howTyped, renderQuestion } from "../render/question.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
 import { driveTurn } from "../session/drive-turn.ts";
+import { answerTyped } from "../session/read-answer.ts";
 import type { ReadySession } from "../session/start.ts";
 import { inputParts } from "../session/start.ts";
 import { createAnswerStream } from "./answer-stream.ts";
@@ -32,6 +34,10 @@ export interface LineModeOptions {
 const readyPrompt = "› ";
 const steerPrompt = "… ";
 const askPrompt = "allow? y/n › ";
+const answerPrompt = "answer › ";
+
+/** What waits for the person: whether a call may run, or an answer. */
+type Asked = { readonly type: "approval"; readonly approval: Approval } | { readonly type: "question"; readonly question: Question };
 
 /** Runs until the person leaves or the input ends. Returns the exit status: of the last turn where nobody sits at a terminal. */
 export async function runLineMode(options: LineModeOptions): Promise<number> {
@@ -115,71 +121,89 @@ async function runTurn(
   for (const event of ready.earlier) progress(event);
   const answer = createAnswerStream(width);
   const ended = new AbortController();
-  const state = { asked: [] as Approval[], isLeaving: false, unread: 0, turns: 0 };
+  const state = { asked: [] as Asked[], isLeaving: false, unread: 0, turns: 0 };
   let changed = new AbortController();
   let stop: ((signal: StopSignal) => void) | null = null;
 
-  const show = (approval: Approval) => screen.print(renderApproval(approval, { style, width: width(), showsResume: false }));
+  const show = (asked: Asked) =>
+    screen.print(
+      asked.type === "approval"
+        ? renderApproval(asked.approval, { style, width: width(), showsResume: false })
+        : renderQuestion(asked.question, { style, width: width(), session: null }),
+    );
+  const wait = (asked: Asked) => {
+    if (state.asked.length === 0) {
+      screen.setAside();
+      show(asked);
+    }
+    state.asked.push(asked);
+    changed.abort();
+  };
+  const settle = (id: string) => {
+    const isFirst = state.asked[0] !== undefined && idOf(state.asked[0]) === id;
+    state.asked = state.asked.filter((asked) => idOf(asked) !== id);
+    if (isFirst && state.asked[0] !== undefined) show(state.asked[0]);
+    changed.abort();
+  };
   const send = async (text: string) => {
     state.unread += 1;
     await host.runtime.post(host.ports, session, { type: "input.send", parts: await inputParts(host, text, []) });
   };
-  const reply = async (approval: Approval, isAllowed: boolean) => {
-    await host.runtime.post(host.ports, session, {
-      type: "approval.answer",
-      approvalId: approval.id,
-      answer: isAllowed ? "allow" : "deny",
-      by: io.env["USER"] || "the person at the terminal",
-      note: "",
-      digest: approval.digest,
-    });
+  const by = io.env["USER"] || "the person at the terminal";
+  const reply = async ({ id: approvalId, digest }: Approval, isAllowed: boolean) => {
+    const answer = isAllowed ? ("allow" as const) : ("deny" as const);
+    await host.runtime.post(host.ports, session, { type: "approval.answer", approvalId, answer, by, note: "", digest });
+  };
+  /** False where the line is no answer to it; the person is told why. */
+  const answerQuestion = async (question: Question, line: string): Promise<boolean> => {
+    const read = answerTyped(question, line);
+    if (read.type === "problem") {
+      screen.print([`${sanitizeLine(read.text)}; ${howTyped(question)}`]);
+      return false;
+    }
+    await host.runtime.post(host.ports, session, { type: "question.answer", questionId: question.id, answer: read.answer, by });
+    return true;
   };
   const onEvent = (event: RecordedEvent) => {
     if (event.type === "turn.started" || event.type === "input.taken") state.unread = Math.max(0, state.unread - 1);
     // What the person has just typed stands above, and an approval is shown as a question of its own.
     const isShownElsewhere =
-      event.type === "approval.requested" || event.type === "input.taken" || (event.type === "turn.started" && state.turns++ === 0);
+      event.type === "approval.requested" ||
+      event.type === "question.asked" ||
+      event.type === "input.taken" ||
+      (event.type === "turn.started" && state.turns++ === 0);
     if (!isShownElsewhere) screen.print(progress(event));
     if (event.type === "sampling.settled") {
       for (const item of event.payload.items) if (item.kind === "assistant_message") screen.print(answer.complete(item), "answer");
     }
-    if (event.type === "approval.requested") {
-      if (state.asked.length === 0) {
-        screen.setAside();
-        show(event.payload.approval);
-      }
-      state.asked.push(event.payload.approval);
-      changed.abort();
-    }
-    if (event.type === "approval.answered" || event.type === "approval.expired") {
-      const isFirst = state.asked[0]?.id === event.payload.approvalId;
-      state.asked = state.asked.filter((approval) => approval.id !== event.payload.approvalId);
-      if (isFirst && state.asked[0] !== undefined) show(state.asked[0]);
-      changed.abort();
-    }
+    if (event.type === "approval.requested") wait({ type: "approval", approval: event.payload.approval });
+    if (event.type === "question.asked") wait({ type: "question", question: event.payload.question });
+    if (event.type === "approval.answered" || event.type === "approval.expired") settle(event.payload.approvalId);
+    if (event.type === "question.answered" || event.type === "question.expired") settle(event.payload.questionId);
   };
 
   /** Reads what is typed while the turn runs: answers where something is asked, steering otherwise. */
   const listen = async () => {
     while (!ended.signal.aborted) {
       changed = new AbortController();
-      const [approval] = state.asked;
-      if (approval === undefined) screen.restore();
-      const line = await screen.next(approval === undefined ? steerPrompt : askPrompt, AbortSignal.any([ended.signal, changed.signal]));
+      const [asked] = state.asked;
+      if (asked === undefined) screen.restore();
+      const line = await screen.next(promptFor(asked), AbortSignal.any([ended.signal, changed.signal]));
       if (line === undefined) continue;
       if (line === null) {
         state.isLeaving = true;
         stop?.("SIGHUP");
         return;
       }
+      const typed = readTyped(line);
       const answered = /^(?:(y|yes)|n|no)$/i.exec(line.trim());
-      if (approval !== undefined && answered !== null) {
-        state.asked = state.asked.filter((open) => open !== approval);
-        await reply(approval, answered[1] !== undefined);
-        if (state.asked[0] !== undefined) show(state.asked[0]);
+      if (asked?.type === "approval" && answered !== null) await reply(asked.approval, answered[1] !== undefined);
+      else if (asked?.type !== "question" || typed.type !== "prompt" || typed.text === "") {
+        await takeDuringTurn(typed, asked?.type === "approval");
         continue;
-      }
-      await takeDuringTurn(readTyped(line), approval !== undefined);
+      } else if (!(await answerQuestion(asked.question, typed.text))) continue;
+      state.asked = state.asked.filter((open) => open !== asked);
+      if (state.asked[0] !== undefined) show(state.asked[0]);
     }
   };
   const takeDuringTurn = async (typed: Typed, isAsked: boolean) => {
@@ -188,7 +212,7 @@ async function runTurn(
       state.isLeaving = true;
       stop?.("SIGHUP");
     } else if (typed.type === "command" && usableDuringTurn.includes(typed.name)) {
-      screen.print(await runSlash(typed.name as "help" | "cost", typed.rest, slash), "answer");
+      screen.print(await runSlash(typed.name as "help" | "plan" | "cost", typed.rest, slash), "answer");
     } else if (typed.type === "command") screen.print([`/${typed.name} waits until the turn is over`]);
     else if (typed.text !== "") {
       await send(typed.text);
@@ -214,14 +238,18 @@ async function runTurn(
 
   if (prompt !== null) await send(prompt);
   // A turn of an earlier process may already wait for an answer.
-  else state.asked.push(...(await host.runtime.readSession(host.ports, session)).openApprovals);
+  else {
+    const { openApprovals, openQuestions } = await host.runtime.readSession(host.ports, session);
+    for (const approval of openApprovals) state.asked.push({ type: "approval", approval });
+    for (const question of openQuestions) state.asked.push({ type: "question", question });
+  }
   if (state.asked[0] !== undefined && screen.isInteractive) show(state.asked[0]);
   const listening = screen.isInteractive ? listen() : Promise.resolve();
   try {
     let end = await drive();
     for (;;) {
       if (end.standing === "waiting" && !screen.isInteractive) {
-        const isGone = !(await answerFromPipe(end.approvals, screen, reply));
+        const isGone = !(await answerFromPipe(end, screen, reply, answerQuestion));
         if (isGone) break;
       } else if (state.unread === 0 || end.standing === "interrupted" || end.standing === "idle") break;
       // Typed when the turn was already ending: it begins the next one.
@@ -235,18 +263,32 @@ async function runTurn(
   }
 }
 
-/** Each open approval takes the next line of the input; false where there is none, and the approval stays open. */
+function idOf(asked: Asked): string {
+  return asked.type === "approval" ? asked.approval.id : asked.question.id;
+}
+
+function promptFor(asked: Asked | undefined): string {
+  if (asked === undefined) return steerPrompt;
+  return asked.type === "approval" ? askPrompt : answerPrompt;
+}
+
+/** Whatever is open takes the next line of the input; false where there is none, or where it is no answer, and it stays open. */
 async function answerFromPipe(
-  approvals: readonly Approval[],
+  { approvals, questions }: DriveEnd,
   screen: Screen,
   reply: (approval: Approval, isAllowed: boolean) => Promise<void>,
+  answerQuestion: (question: Question, line: string) => Promise<boolean>,
 ): Promise<boolean> {
   for (const approval of approvals) {
     const line = await screen.next(askPrompt);
     if (line === null || line === undefined) return false;
     await reply(approval, /^(?:y|yes)$/i.test(line.trim()));
   }
-  return approvals.length > 0;
+  for (const question of questions) {
+    const line = await screen.next(answerPrompt);
+    if (line === null || line === undefined || !(await answerQuestion(question, line))) return false;
+  }
+  return approvals.length + questions.length > 0;
 }
 
 /** A turn that changed and proved nothing is told in one line. */

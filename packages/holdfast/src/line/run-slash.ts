@@ -3,6 +3,7 @@ import type { StoredEvent } from "@holdfast/protocol";
 import { fit, table, wrap } from "../render/layout.ts";
 import { moment } from "../render/numbers.ts";
 import { sanitize, sanitizeLine } from "../render/sanitize.ts";
+import { renderPlan } from "../render/question.ts";
 import { renderUsage } from "../render/session.ts";
 import type { Style } from "../render/style.ts";
 import type { OpenHost, OpenStore } from "../runtime-api.ts";
@@ -54,6 +55,10 @@ async function slash(name: Exclude<SlashName, "quit">, rest: string, context: Sl
       if (current === null) return ["nothing to undo yet"];
       const { callIds, files } = await undoEdits(current.host, current.session, rest === "all" ? "all" : "last", false);
       return callIds.length === 0 ? ["no edits to undo"] : files.map((file) => `${file.change}  ${sanitizeLine(file.path)}`);
+    }
+    case "plan": {
+      const view = current === null ? null : await current.host.runtime.readSession(current.host.ports, current.session);
+      return view === null || view.plan.length === 0 ? ["no plan yet"] : renderPlan(view.plan, context.width());
     }
     case "diff":
       return current === null ? ["nothing has changed yet"] : diff(current.host, current.session, context.style);

@@ -5,6 +5,7 @@ export const slashCommands = {
   model: "/model shows the model, /model PROVIDER/NAME changes it from the next turn on",
   checks: "/checks lists the checks, /checks add CMD adds one",
   undo: "takes back the last turn's edits (/undo all: the whole session's)",
+  plan: "the model's plan for this session",
   diff: "what changed in the last turn",
   sessions: "the sessions of this folder",
   cost: "tokens and cost of this session",
@@ -14,7 +15,7 @@ export const slashCommands = {
 export type SlashName = keyof typeof slashCommands;
 
 /** These only look, so they may be used while a turn runs. */
-export const usableDuringTurn: readonly SlashName[] = ["help", "cost", "quit"];
+export const usableDuringTurn: readonly SlashName[] = ["help", "plan", "cost", "quit"];
 
 export type Typed =
   | { readonly type: "prompt"; readonly text: string }

@@ -3,6 +3,7 @@ import type { DriveEnd } from "@holdfast/runtime";
 import { describeScope, describeStanding, shortDigest } from "./describe.ts";
 import { fit, table, wrap } from "./layout.ts";
 import { divider } from "./progress.ts";
+import { renderPlan, renderQuestion } from "./question.ts";
 import { sanitize, sanitizeLine } from "./sanitize.ts";
 import type { Style } from "./style.ts";
 
@@ -33,10 +34,16 @@ export function renderEnding(end: DriveEnd, options: EndingOptions): string[] {
   const wrapped = (text: string) => wrap(sanitizeLine(text), width - 2).map((line, index) => (index === 0 ? `- ${line}` : `  ${line}`));
   for (const reason of why.reasons) lines.push(...wrapped(reason));
   if (report !== null) lines.push(...renderCriteria(report, width), ...renderChanges(report, style, width));
+  if (report?.plan !== undefined) {
+    const done = report.plan.filter((step) => step.status === "completed").length;
+    lines.push("", `plan: ${done} of ${report.plan.length} steps done`, ...renderPlan(report.plan, width - 2).map((line) => `  ${line}`));
+  }
   for (const approval of end.approvals) lines.push(...renderApproval(approval, options));
+  const asker = options.showsResume ? options.session : null;
+  for (const question of end.questions) lines.push(...renderQuestion(question, { style, width, session: asker }));
   if (options.session !== null && options.showsResume) {
     const resume = `holdfast exec resume ${options.session}`;
-    lines.push("", end.approvals.length > 0 ? `go on after the answer: ${resume}` : `go on with: ${resume} "…"`);
+    lines.push("", end.standing === "waiting" ? `go on after the answer: ${resume}` : `go on with: ${resume} "…"`);
   }
   return lines;
 }

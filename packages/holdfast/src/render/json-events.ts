@@ -1,6 +1,9 @@
-import type { CallOutcome, CallPlan, CheckDefinition, Evidence, EventPayload, Report, Usage } from "@holdfast/protocol";
+import type { CallOutcome, CallPlan, CheckDefinition, Evidence, EventPayload, PlanStep, Question, Report, Usage } from "@holdfast/protocol";
 import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
 import { describeStanding, textOf } from "./describe.ts";
+
+/** Its calls are shown by what they set. */
+const planTool = "update_plan";
 
 /** One line of `exec --json`. */
 export type JsonEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
@@ -28,6 +31,7 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
   let items = 0;
   let isTurnOpen = false;
   let used: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+  let plan: TodoList | null = null;
   const calls = new Map<string, OpenCall>();
   const checkNames = new Map(checks.map((check) => [check.id, check.name]));
   const nextId = () => `item_${items++}`;
@@ -77,6 +81,13 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
     },
   });
 
+  /** One list a turn: it starts, is updated, and completes with the turn. */
+  const planned = (steps: readonly PlanStep[]): JsonEvent => {
+    const type = plan === null ? "item.started" : "item.updated";
+    plan = todoList(plan === null ? nextId() : plan.id, steps);
+    return { type, item: plan };
+  };
+
   const take = (event: RecordedEvent): JsonEvent[] => {
     switch (event.type) {
       case "checks.accepted":
@@ -118,7 +129,7 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
         const call = callOf(event.payload.callId);
         call.decided = event.payload;
         call.tool = event.payload.tool ?? call.tool;
-        return isEdit(event.payload.plan) ? started() : within({ type: "item.started", item: openItem(call) });
+        return isEdit(event.payload.plan) || call.tool === planTool ? started() : within({ type: "item.started", item: openItem(call) });
       }
       case "approval.requested": {
         const { approval } = event.payload;
@@ -136,9 +147,15 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
           },
         });
       }
+      case "question.asked": {
+        const { callId, ...question } = event.payload.question;
+        return within({ type: "item.updated", item: { ...openItem(callOf(callId)), question: questionOf(question) } });
+      }
       case "call.settled": {
         const call = callOf(event.payload.callId);
         calls.delete(event.payload.callId);
+        const { steps } = event.payload.outcome;
+        if (steps !== undefined) return within(planned(steps));
         return completed(closedItem(call, event.payload));
       }
       case "baseline.recorded":
@@ -166,6 +183,8 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
     take,
     end: (end) => {
       if (end.standing === "idle") return [];
+      const lists = plan === null ? [] : completed(plan);
+      plan = null;
       const usage = {
         input_tokens: used.inputTokens,
         cached_input_tokens: used.cachedInputTokens,
@@ -177,14 +196,28 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
         exit_status: end.exitStatus,
         report: end.report === null ? null : reportOf(end.report),
         ...(end.approvals.length === 0 ? {} : { approvals: end.approvals.map((approval) => approval.id) }),
+        ...(end.questions.length === 0 ? {} : { questions: end.questions.map(questionOf) }),
       };
       const last: JsonEvent =
         end.exitStatus === 0
           ? { type: "turn.completed", usage, ...ours }
           : { type: "turn.failed", error: { message: whyNot(end), code: end.standing }, usage, ...ours };
-      return within(last);
+      return [...lists, ...within(last)];
     },
   };
+}
+
+interface TodoList extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+}
+
+/** The shape knows done and not done; which step is under way is ours. */
+function todoList(id: string, steps: readonly PlanStep[]): TodoList {
+  return { id, type: "todo_list", items: steps.map(({ text, status }) => ({ text, completed: status === "completed", status })) };
+}
+
+function questionOf({ id, text, choices, allowsText, isMultiple, deadline }: Omit<Question, "callId">): Record<string, unknown> {
+  return { id, text, choices, allows_text: allowsText, is_multiple: isMultiple, deadline };
 }
 
 function reportOf(report: Report): Record<string, unknown> {
@@ -196,11 +229,13 @@ function reportOf(report: Report): Record<string, unknown> {
     changes_known: report.changesKnown,
     subject: report.subject,
     reasons: report.reasons,
+    ...(report.plan === undefined ? {} : { plan: report.plan }),
   };
 }
 
 function whyNot(end: DriveEnd): string {
-  if (end.approvals.length > 0) return `waits for the answer to ${end.approvals.map((approval) => approval.id).join(", ")}`;
+  const open = [...end.approvals, ...end.questions].map(({ id }) => id);
+  if (open.length > 0) return `waits for the answer to ${open.join(", ")}`;
   const { heading, reasons } = describeStanding(end);
   return [heading, ...reasons].filter((text) => text !== "").join("; ") || end.standing;
 }

@@ -3,6 +3,7 @@ import type { RecordedEvent } from "@holdfast/runtime";
 import { describeEnd, describeEvidence, describeRule, describeScope, shortDigest, textOf } from "./describe.ts";
 import { cells, fit, fold, pad, wrap } from "./layout.ts";
 import { duration } from "./numbers.ts";
+import { renderPlan } from "./question.ts";
 import { sanitize, sanitizeLine } from "./sanitize.ts";
 import type { Style } from "./style.ts";
 
@@ -31,6 +32,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
   let shownLast = "";
   let endedBefore = "";
   const proposals = new Map<string, string>();
+  const answered = new Set<string>();
   const checkNames = new Map(options.checks.map((check) => [check.id, check.name]));
 
   const row = (label: string, text: string, paint: (text: string) => string = (same) => same): string[] => {
@@ -50,6 +52,13 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
 
   const settled = (payload: EventPayload<"call.settled">): string[] => {
     const { outcome, judgement } = payload;
+    // The answer is shown where it comes in.
+    if (answered.delete(payload.callId)) return [];
+    if (outcome.steps !== undefined) {
+      shownLast = payload.callId;
+      const lines = renderPlan(outcome.steps, options.width() - labelWidth);
+      return ["", ...lines.flatMap((line, index) => row(index === 0 ? "plan" : "", line))];
+    }
     const isApart = shownLast !== payload.callId;
     shownLast = payload.callId;
     const name = proposals.get(payload.callId) ?? tools.get(payload.callId) ?? "a call";
@@ -138,6 +147,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         const { callId, plan, decision, rule, reason } = event.payload;
         if (event.payload.tool !== undefined) tools.set(callId, event.payload.tool);
         const tool = tools.get(callId) ?? "call";
+        if (tool === "update_plan" && decision === "allow") return [];
         shownLast = callId;
         const proposed = sanitizeLine(plan.summary);
         proposals.set(callId, fit(proposed.startsWith(tool) ? proposed : `${tool} ${proposed}`, 40));
@@ -158,6 +168,15 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         return row("answer", `${event.payload.answer} by ${event.payload.by}`, event.payload.answer === "allow" ? style.good : style.bad);
       case "approval.expired":
         return row("answer", "none before the deadline: refused", style.bad);
+      case "question.asked":
+        return short("asks", `question ${event.payload.question.id}: ${event.payload.question.text}`, style.care);
+      case "question.answered": {
+        const { answer, by, callId } = event.payload;
+        answered.add(callId);
+        return short("answer", `${[...answer.choices, answer.text].filter((part) => part !== "").join(", ")} (${by})`, style.good);
+      }
+      case "question.expired":
+        return row("answer", "none before the deadline", style.bad);
       case "call.intended":
         return event.payload.attempt > 1 ? row("again", `attempt ${event.payload.attempt}`, style.care) : [];
       case "call.recovered":

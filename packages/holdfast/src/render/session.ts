@@ -1,6 +1,7 @@
 import type { SessionView } from "../runtime-api.ts";
 import { wrap } from "./layout.ts";
 import { count, dollars, moment, plural } from "./numbers.ts";
+import { renderPlan } from "./question.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
 /** A session on one page: where, how, each turn with its outcome, what is open, what it cost. */
@@ -26,11 +27,13 @@ export function renderSession(view: SessionView, width: number): string[] {
     plural(view.turns.length, "turn"),
     ...view.turns.flatMap((turn) => {
       const heading = turn.report?.heading ? ` · ${turn.report.heading}` : "";
-      const text = `${turn.outcome ?? (view.openApprovals.length > 0 ? "waiting" : "open")}${heading} · ${turn.goal}`;
+      const text = `${turn.outcome ?? (view.openApprovals.length + view.openQuestions.length > 0 ? "waiting" : "open")}${heading} · ${turn.goal}`;
       return wrap(sanitizeLine(text), width - 4).map((line, index) => (index === 0 ? "  - " : "    ") + line);
     }),
-    ...(view.openApprovals.length === 0 ? [] : ["", "waits for an answer"]),
+    ...(view.plan.length === 0 ? [] : ["", "plan", ...renderPlan(view.plan, width - 4).map((line) => `  ${line}`)]),
+    ...(view.openApprovals.length + view.openQuestions.length === 0 ? [] : ["", "waits for an answer"]),
     ...view.openApprovals.flatMap((approval) => wrap(`  ${approval.id}  ${sanitizeLine(approval.reason)}`, width)),
+    ...view.openQuestions.flatMap((question) => wrap(`  ${question.id}  ${sanitizeLine(question.text)}`, width)),
     ...(view.inDoubt.length === 0 ? [] : ["", "in doubt: these may have happened"]),
     ...view.inDoubt.flatMap((call) => wrap(`  ${call.callId}  ${sanitizeLine(call.tool)}: ${sanitizeLine(call.text)}`, width)),
   ];

@@ -42,5 +42,5 @@ export async function driveTurn(host: OpenHost, session: string, options: TurnOp
     release();
   }
   await host.ports.processes.endSession(session, { forget: false });
-  return { standing: "interrupted", exitStatus: 130, report: null, error: null, approvals: [] };
+  return { standing: "interrupted", exitStatus: 130, report: null, error: null, approvals: [], questions: [] };
 }

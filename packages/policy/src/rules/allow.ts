@@ -154,10 +154,12 @@ export const allowRules: readonly Rule[] = [
     ...builtin,
     id: "builtin:harmless-tool",
     facts: ["harmless_tool"],
-    person: "Only reads what this session itself produced or may use.",
+    person: "Only reads what this session itself produced or may use, or speaks to the person.",
     model: "Allowed.",
     examples: [
       { tool: "read_output", path: "" },
+      { tool: "update_plan", path: "" },
+      { tool: "ask_user", path: "" },
       { tool: "give_up", path: "" },
       { tool: "search_tools", path: "" },
     ],

@@ -1,12 +1,11 @@
 import type { CallPlan, EventPayload, SessionEvent } from "@holdfast/protocol";
 import { isHoldfastError } from "@holdfast/protocol";
 import { sha256 } from "../hash.ts";
+import { answerWithinMs } from "../kernel/question.ts";
 import type { PolicyDecision } from "../ports/index.ts";
 import type { Driver } from "./driver.ts";
 import { newId } from "./driver.ts";
 
-/** How long an approval may stay unanswered before the call counts as refused. */
-const answerWithinMs = 7 * 24 * 60 * 60 * 1000;
 const largestProgram = 1024 * 1024;
 /** Build tools run what these files say. */
 const programFiles: readonly (readonly [RegExp, readonly string[]])[] = [

@@ -89,7 +89,7 @@ async function run(driver: Driver): Promise<DriveEnd> {
       await flush(driver);
       if (end?.type === "turn.ended") {
         const { outcome, isWeak, report, error } = end.payload;
-        ended = { standing: outcome, exitStatus: exitStatus(outcome, isWeak), report, error, approvals: [] };
+        ended = { standing: outcome, exitStatus: exitStatus(outcome, isWeak), report, error, approvals: [], questions: [] };
       }
       const plan = decide(driver, ports.clock.now());
       // A command that outlived its driver and is no longer wanted is followed just to be ended.
@@ -203,15 +203,18 @@ function reconcile(plan: Plan, running: ReadonlyMap<string, Running>, start: (ef
 
 /** How the session stands when nothing runs and nothing follows; null where it only waits for time or stays to listen. */
 function atRest(driver: Driver, plan: Plan, ended: DriveEnd | null): DriveEnd | null {
-  if (driver.head.turn === null) return ended ?? { standing: "idle", exitStatus: 0, report: null, error: null, approvals: [] };
+  if (driver.head.turn === null)
+    return ended ?? { standing: "idle", exitStatus: 0, report: null, error: null, approvals: [], questions: [] };
   if (!plan.isWaiting || driver.options.waiting === "stay") return null;
-  const open = driver.registers.entries("approval").filter(([, register]) => register.status === "open");
+  const approvals = driver.registers.entries("approval").filter(([, register]) => register.status === "open");
+  const questions = driver.registers.entries("question").filter(([, register]) => register.status === "open");
   return {
     standing: "waiting",
     exitStatus: exitStatus("waiting"),
     report: null,
     error: null,
-    approvals: open.map(([, register]) => register.approval),
+    approvals: approvals.map(([, register]) => register.approval),
+    questions: questions.map(([, register]) => register.question),
   };
 }
 

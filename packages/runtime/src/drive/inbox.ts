@@ -6,6 +6,7 @@ import { parseStored } from "../session/stored.ts";
 import { approvalDigest, requestApproval } from "./approval.ts";
 import type { Driver } from "./driver.ts";
 import { newId, settingsOf, stage } from "./driver.ts";
+import { answerQuestion } from "./question.ts";
 
 export interface Steering {
   readonly row: number;
@@ -32,6 +33,9 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
         break;
       case "approval.answer":
         stage(driver, await answer(driver, op), [row.number]);
+        break;
+      case "question.answer":
+        stage(driver, answerQuestion(driver, op), [row.number]);
         break;
     }
   }

@@ -148,5 +148,12 @@ async function stoppedReport(driver: Driver, outcome: string, reason: string): P
     ...(await changesOfTurn(driver)),
     subject: null,
     reasons: reason === "" ? [] : [reason],
+    ...remaining(driver),
   };
+}
+
+/** The plan, where some of it is still to be done. */
+function remaining(driver: Driver): Pick<Report, "plan"> {
+  const steps = driver.registers.get("plan", "")?.steps ?? [];
+  return steps.some((step) => step.status !== "completed") ? { plan: [...steps] } : {};
 }

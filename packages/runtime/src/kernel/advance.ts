@@ -2,6 +2,7 @@ import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
 import { isWaiting } from "./apply.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
 import { reachedLimit } from "./limits.ts";
+import { expiredQuestions, unaskedQuestions } from "./question.ts";
 import type { State, Turn } from "./state.ts";
 
 export interface AdvanceInput {
@@ -21,9 +22,11 @@ export function advance(state: State, input: AdvanceInput): SessionEvent[] {
   const turn = state.head.turn;
   const settings = state.registers.get("settings", "");
   if (turn === null || settings === null) return [];
-  if (turn.isInterrupted || turn.stopping !== null) return unwind(turn, input);
-  const expired = expiredApprovals(state, turn, input);
+  if (turn.isInterrupted || turn.stopping !== null) return unwind(state, turn, input);
+  const expired = [...expiredApprovals(state, turn, input), ...expiredQuestions(state, turn, input)];
   if (expired.length > 0) return expired;
+  const asked = unaskedQuestions(state, turn, input);
+  if (asked.length > 0) return asked;
   // Usually with the turn's first step; later where the session's first checks came with the resuming of an open turn.
   if (state.head.baseline.attempt === 0 && state.registers.entries("check").length > 0) {
     return [{ type: "baseline.started", payload: { attempt: 1 } }];
@@ -37,15 +40,17 @@ export function advance(state: State, input: AdvanceInput): SessionEvent[] {
  * Ends what never began; what is in flight is aborted by the driver and settles by itself. An intent that nobody carries out
  * is one whose earlier attempts were proven not to have happened, or (uncertain) one that was about to be asked again.
  */
-function unwind(turn: Turn, input: AdvanceInput): SessionEvent[] {
-  const reason = turn.isInterrupted
-    ? "The turn was interrupted before this call ran. Nothing was done."
-    : "The turn ended before this call ran. Nothing was done.";
+function unwind(state: State, turn: Turn, input: AdvanceInput): SessionEvent[] {
+  const ended = turn.isInterrupted ? "The turn was interrupted" : "The turn ended";
+  const reasonOf = (callId: string): string =>
+    state.registers.get("call", callId)?.plan.question === undefined
+      ? `${ended} before this call ran. Nothing was done.`
+      : `${ended} before anyone answered.`;
   const idle = turn.open.filter((call) => call.state !== "intended" || !input.isRunning(`call:${call.id}`));
   const events: SessionEvent[] = idle.map((call) =>
     call.isUncertain
       ? settled(call.id, inDoubt("the turn ended before its target answered", "the target itself"), null, input.newId)
-      : settledWithout(call.id, "interrupted", reason, input.newId),
+      : settledWithout(call.id, "interrupted", reasonOf(call.id), input.newId),
   );
   if (turn.sampling !== null && !input.isRunning(`sample:${turn.sampling.id}`)) {
     events.push({ type: "sampling.abandoned", payload: { samplingId: turn.sampling.id, retracted: "", usage: null } });

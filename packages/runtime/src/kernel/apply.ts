@@ -37,7 +37,7 @@ function passTime(turn: Turn, at: number): Pick<Turn, "activeMs" | "lastAt"> {
   return { activeMs: turn.activeMs + (isWaiting(turn) ? 0 : Math.max(0, at - turn.lastAt)), lastAt: at };
 }
 
-/** True while nothing but approvals is open. */
+/** True while nothing but approvals and questions is open. */
 export function isWaiting(turn: Turn): boolean {
   return turn.open.length > 0 && turn.open.every((call) => call.state === "waiting") && !turn.isInterrupted && turn.stopping === null;
 }
@@ -111,6 +111,20 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     }
     case "approval.expired":
       return { head, puts: closeApproval(registers, event.payload.approvalId, "expired") };
+    case "question.asked": {
+      const { question } = event.payload;
+      return {
+        head: openCall(head, question.callId, { state: "waiting" }),
+        puts: [
+          put("question", question.id, { question, status: "open" }),
+          ...amendCall(registers, question.callId, { questionId: question.id }),
+        ],
+      };
+    }
+    case "question.answered":
+      return { head, puts: closeQuestion(registers, event.payload.questionId, "answered") };
+    case "question.expired":
+      return { head, puts: closeQuestion(registers, event.payload.questionId, "expired") };
     case "call.intended": {
       const { callId, attempt, replay, key, prepared, scope } = event.payload;
       const call = registers.get("call", callId);
@@ -243,6 +257,11 @@ function closeApproval(registers: Registers, id: string, status: string): Regist
   return register === null ? [] : [put("approval", id, { ...register, status })];
 }
 
+function closeQuestion(registers: Registers, id: string, status: "answered" | "expired"): RegisterPut[] {
+  const register = registers.get("question", id);
+  return register === null ? [] : [put("question", id, { ...register, status })];
+}
+
 /** Characters that an item adds to a request: an estimate, good to a few percent of its JSON. */
 export function itemChars(item: Item): number {
   switch (item.kind) {
@@ -329,6 +348,10 @@ function callSettled(head: Head, registers: Registers, payload: EventPayload<"ca
       ...(call?.approvalId && registers.get("approval", call.approvalId)?.status === "open"
         ? closeApproval(registers, call.approvalId, "expired")
         : []),
+      ...(call?.questionId !== undefined && registers.get("question", call.questionId)?.status === "open"
+        ? closeQuestion(registers, call.questionId, "expired")
+        : []),
+      ...(outcome.steps === undefined ? [] : [put("plan", "", { callId, steps: outcome.steps })]),
     ],
   };
 }

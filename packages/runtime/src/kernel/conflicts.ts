@@ -29,7 +29,9 @@ export function intendable(state: State): OpenCall[] {
     const plan = state.registers.get("call", call.id)?.plan;
     if (plan === undefined) continue;
     const isFree = !before.some((earlier) => conflicts(earlier, plan)) && (!plan.changesWorkspace || mayChangeWorkspace(state, turn));
-    if (call.state === "ready" && isFree && running + found.length < mostParallel) found.push(call);
+    // A question is put to a person; there is nothing to run.
+    const isRun = call.state === "ready" && plan.question === undefined;
+    if (isRun && isFree && running + found.length < mostParallel) found.push(call);
     before.push(plan);
   }
   return found;

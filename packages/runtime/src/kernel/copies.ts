@@ -37,25 +37,30 @@ function isFrom(title: string, item: Extract<Item, { kind: "user_message" }>): b
   return start !== "" && item.parts.some((part) => part.type === "text" && words(part.text).includes(start));
 }
 
-/** Events whose report has the item as the model's last words, or, of a call that gave up, as the reason. */
-function reportsOf(events: readonly Numbered[], item: Item): Pick<Erasing, "messages" | "reasons"> {
+/** Events whose report has the item as the model's last words, as the reason of a call that gave up, or as the plan that a call set. */
+function reportsOf(events: readonly Numbered[], item: Item): Pick<Erasing, "messages" | "reasons" | "plans"> {
   const messages = new Set<number>();
   const reasons = new Set<number>();
+  const plans = new Set<number>();
+  const isOf = (callId: string): boolean => (item.kind === "tool_call" || item.kind === "tool_result") && item.callId === callId;
   let last: string | null = null;
   let hasGivenUp = false;
+  let hasPlanned = false;
   for (const event of events) {
     if (event.type === "round.judged" || event.type === "turn.ended") {
       if (last === item.id) messages.add(event.seq);
       if (hasGivenUp) reasons.add(event.seq);
+      if (hasPlanned) plans.add(event.seq);
     }
     if (event.type === "turn.ended") hasGivenUp = false;
     if (event.type === "call.settled" && event.payload.outcome.gaveUp !== undefined) {
-      hasGivenUp = (item.kind === "tool_call" || item.kind === "tool_result") && item.callId === event.payload.callId;
+      hasGivenUp = isOf(event.payload.callId);
     }
+    if (event.type === "call.settled" && event.payload.outcome.steps !== undefined) hasPlanned = isOf(event.payload.callId);
     for (const one of itemsOf(event)) {
       if (one.kind === "assistant_message") last = one.id;
       if (one.kind === "user_message") last = null;
     }
   }
-  return { messages, reasons };
+  return { messages, reasons, plans };
 }

@@ -99,7 +99,12 @@ function conclusion({ head, registers }: State, turn: Turn, checks: readonly str
 }
 
 function deadlineOf({ registers }: State, callId: string): number[] {
-  const approvalId = registers.get("call", callId)?.approvalId;
-  const register = approvalId == null ? null : registers.get("approval", approvalId);
-  return register?.status === "open" && register.approval.deadline !== null ? [register.approval.deadline] : [];
+  const call = registers.get("call", callId);
+  const approval = call?.approvalId == null ? null : registers.get("approval", call.approvalId);
+  const question = call?.questionId === undefined ? null : registers.get("question", call.questionId);
+  const open = [
+    ...(approval?.status === "open" ? [approval.approval.deadline] : []),
+    ...(question?.status === "open" ? [question.question.deadline] : []),
+  ];
+  return open.filter((deadline) => deadline !== null);
 }

@@ -13,6 +13,8 @@ export interface Erasing {
   /** Events whose report has it as the model's last words, or as its reason for giving up. */
   readonly messages: ReadonlySet<number>;
   readonly reasons: ReadonlySet<number>;
+  /** Events whose report shows the plan that it set. */
+  readonly plans: ReadonlySet<number>;
 }
 
 /** The item without its content: what names it and what pairs it stays. */
@@ -63,6 +65,15 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
         : event;
     case "approval.answered":
       return isOfCall(event.payload.callId) ? { type: event.type, payload: { ...event.payload, note: blank(event.payload.note) } } : event;
+    case "question.asked":
+      return item.kind === "tool_call" && isOfCall(event.payload.question.callId)
+        ? { type: event.type, payload: { question: { ...event.payload.question, text: erasedText, choices: [] } } }
+        : event;
+    // The answer is the result's content, and its choices are the call's words.
+    case "question.answered":
+      return isOfCall(event.payload.callId)
+        ? { type: event.type, payload: { ...event.payload, answer: { choices: [], text: erasedText } } }
+        : event;
     case "round.judged":
     case "turn.ended":
       return withoutWords(event, erasing);
@@ -139,11 +150,12 @@ function bareOutcome({ status, trust, exitCode, signal, timedOut, durationMs }: 
 
 function withoutWords(
   event: Extract<SessionEvent, { type: "round.judged" | "turn.ended" }> & { readonly seq: number },
-  { messages, reasons }: Erasing,
+  { messages, reasons, plans }: Erasing,
 ): SessionEvent {
-  const { report } = event.payload;
+  const { plan, ...report } = event.payload.report;
   const bare = {
     ...report,
+    ...(plan === undefined || plans.has(event.seq) ? {} : { plan }),
     ...(messages.has(event.seq) ? { message: blank(report.message) } : {}),
     ...(reasons.has(event.seq) ? { heading: erasedText, reasons: report.reasons.map(() => erasedText) } : {}),
   };

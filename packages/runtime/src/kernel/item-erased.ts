@@ -30,6 +30,10 @@ export function itemErased(
       ...ofCall(registers.entries("approval")).flatMap(([id, { approval }]) =>
         approval.callId === callId ? [put("approval", id, null)] : [],
       ),
+      ...ofCall(registers.entries("question")).flatMap(([id, { question }]) =>
+        question.callId === callId ? [put("question", id, null)] : [],
+      ),
+      ...registers.entries("plan").flatMap(([key, plan]) => (plan.callId === (callId ?? outputOf) ? [put("plan", key, null)] : [])),
       ...ofCall(registers.entries("doubt")).flatMap(([key, doubt]) => (doubt.callId === callId ? [put("doubt", key, null)] : [])),
       ...ofCall(registers.entries("task")).flatMap(([id, task]) =>
         task.callId === callId ? [put("task", id, { ...task, title: erasedText })] : [],

@@ -4,6 +4,8 @@ import type {
   CheckDefinition,
   Evidence,
   Json,
+  PlanStep,
+  Question,
   RecordedRun,
   ReplayClass,
   Root,
@@ -20,7 +22,7 @@ import { noUsage } from "@holdfast/protocol";
 export interface OpenCall {
   readonly id: string;
   readonly name: string;
-  /** `waiting` for an approval; `ready` to run once nothing it conflicts with is open before it; `intended`: its intent is durable. */
+  /** `waiting` for an approval or the answer to a question; `ready` to run once nothing it conflicts with is open before it; `intended`: its intent is durable. */
   readonly state: "waiting" | "ready" | "intended";
   readonly attempt: number;
   /** True once an attempt ended without an answer and the target is asked again: it may have happened. */
@@ -121,6 +123,7 @@ export interface CallRegister {
   readonly reason: string;
   readonly scope: Scope;
   readonly approvalId: string | null;
+  readonly questionId?: string;
   readonly intent: { readonly replay: ReplayClass; readonly key: string; readonly prepared: Json; readonly at: number } | null;
 }
 
@@ -134,6 +137,9 @@ export interface RegisterKinds {
   readonly check: CheckDefinition;
   readonly call: CallRegister;
   readonly approval: { readonly approval: Approval; readonly status: "open" | "allowed" | "denied" | "expired" };
+  readonly question: { readonly question: Question; readonly status: "open" | "answered" | "expired" };
+  /** The model's plan, and the call that set it. */
+  readonly plan: { readonly callId: string; readonly steps: readonly PlanStep[] };
   /** Calls in doubt, by digest of tool and input. */
   readonly doubt: { readonly callId: string };
   /** Calls that were refused in the open turn. */

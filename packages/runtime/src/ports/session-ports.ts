@@ -1,4 +1,4 @@
-import type { Approval, Delta, Report, SessionEvent, Settings, Standing, CheckDefinition, Root } from "@holdfast/protocol";
+import type { Approval, Delta, Question, Report, SessionEvent, Settings, Standing, CheckDefinition, Root } from "@holdfast/protocol";
 import type { BlobStore } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
 import type { Director } from "./director.ts";
@@ -54,7 +54,7 @@ export interface DriveOptions {
   readonly onDelta?: (delta: Delta) => void;
   /** Told once when an effect has waited for two seconds for another session's. */
   readonly onWait?: (message: string) => void;
-  /** What to do when nothing but an approval is waited for: give the session back, or stay and listen. */
+  /** What to do when nothing but an approval or an answer is waited for: give the session back, or stay and listen. */
   readonly waiting: "return" | "stay";
   /** Aborting detaches: the driver stops at once and leaves the session as a killed process would. Not an interrupt. */
   readonly signal?: AbortSignal;
@@ -76,4 +76,5 @@ export interface DriveEnd {
   readonly report: Report | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly approvals: readonly Approval[];
+  readonly questions: readonly Question[];
 }

@@ -1,4 +1,4 @@
-import type { Approval, CheckDefinition, Item, Outcome, Report, Root, Settings, Usage } from "@holdfast/protocol";
+import type { Approval, CheckDefinition, Item, Outcome, PlanStep, Question, Report, Root, Settings, Usage } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol";
 import { createWindow } from "../kernel/window.ts";
 import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
@@ -21,6 +21,9 @@ export interface SessionView {
   readonly cwd: string | null;
   readonly checks: readonly CheckDefinition[];
   readonly openApprovals: readonly Approval[];
+  readonly openQuestions: readonly Question[];
+  /** The model's plan as it stands; empty where it made none. */
+  readonly plan: readonly PlanStep[];
   readonly turns: readonly TurnView[];
   readonly items: readonly Item[];
   readonly events: readonly RecordedEvent[];
@@ -43,6 +46,8 @@ export async function readSession({ log }: { readonly log: Log }, session: strin
     cwd: about.cwd,
     checks: registers.entries("check").map(([, check]) => check),
     openApprovals: registers.entries("approval").flatMap(([, { approval, status }]) => (status === "open" ? [approval] : [])),
+    openQuestions: registers.entries("question").flatMap(([, { question, status }]) => (status === "open" ? [question] : [])),
+    plan: registers.get("plan", "")?.steps ?? [],
     turns: turnsOf(events),
     items: itemsOf(events),
     events,

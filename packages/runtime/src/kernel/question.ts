@@ -1,0 +1,33 @@
+import type { SessionEvent } from "@holdfast/protocol";
+import { settledWithout } from "./settle.ts";
+import type { State, Turn } from "./state.ts";
+
+/** How long an approval or a question may stay unanswered before the call counts as refused. */
+export const answerWithinMs = 7 * 24 * 60 * 60 * 1000;
+
+interface Now {
+  readonly now: number;
+  readonly newId: (prefix: string) => string;
+}
+
+/** Questions of calls that may go on: each is asked once, and the call waits. */
+export function unaskedQuestions(state: State, turn: Turn, { now, newId }: Now): SessionEvent[] {
+  return turn.open.flatMap((call): SessionEvent[] => {
+    const asking = call.state === "ready" ? state.registers.get("call", call.id)?.plan.question : undefined;
+    if (asking === undefined) return [];
+    const question = { ...asking, id: newId("qst"), callId: call.id, deadline: now + answerWithinMs };
+    return [{ type: "question.asked", payload: { question } }];
+  });
+}
+
+export function expiredQuestions(state: State, turn: Turn, { now, newId }: Now): SessionEvent[] {
+  return turn.open.flatMap((call): SessionEvent[] => {
+    const questionId = call.state === "waiting" ? state.registers.get("call", call.id)?.questionId : undefined;
+    const register = questionId === undefined ? null : state.registers.get("question", questionId);
+    if (register === null || register.question.deadline === null || register.question.deadline > now) return [];
+    return [
+      { type: "question.expired", payload: { questionId: register.question.id, callId: call.id } },
+      settledWithout(call.id, "denied", `Nobody answered call ${call.id} before its deadline.`, newId),
+    ];
+  });
+}
