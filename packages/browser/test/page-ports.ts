@@ -43,6 +43,7 @@ export function createPageWakeups(): Wakeups {
         signal.addEventListener("abort", done);
         setTimeout(done, 100);
       }),
+    serve: () => Promise.reject(new Error("a page serves no sessions but its own")),
   };
 }
 
@@ -121,5 +122,12 @@ export async function createPageSigner(): Promise<Signer> {
       const signature = await crypto.subtle.sign("Ed25519", pair.privateKey, new TextEncoder().encode(text));
       return btoa(String.fromCharCode(...new Uint8Array(signature)));
     },
+    verify: (text, signature) =>
+      crypto.subtle.verify(
+        "Ed25519",
+        pair.publicKey,
+        Uint8Array.from(atob(signature), (char) => char.charCodeAt(0)),
+        new TextEncoder().encode(text),
+      ),
   };
 }

@@ -10,10 +10,23 @@ export type StorePorts = Pick<Ports, "log">;
 /** What it takes to put something into a session's inbox. */
 type PostPorts = Pick<Ports, "log" | "ids" | "clock" | "wakeups">;
 
+/** Whether the process that holds a lock still lives. */
+type LifePorts = { readonly processes: Pick<Ports["processes"], "isAlive"> };
+
 /** What the program asks of `@holdfast/runtime`. */
 type Runtime = Pick<
   typeof runtime,
-  "createSession" | "post" | "changeSettings" | "acceptChecks" | "drive" | "readSession" | "recordUndo" | "closeSession"
+  | "createSession"
+  | "post"
+  | "changeSettings"
+  | "acceptChecks"
+  | "drive"
+  | "readSession"
+  | "recordUndo"
+  | "closeSession"
+  | "forkSession"
+  | "verifyLog"
+  | "dueSessions"
 >;
 
 export interface HostOptions {
@@ -27,7 +40,7 @@ export interface HostOptions {
 }
 
 export interface OpenStore {
-  readonly ports: PostPorts;
+  readonly ports: PostPorts & LifePorts;
   readonly runtime: Runtime;
   close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ export interface FakeHosts extends Hosts {
 export function fakeHosts(options: FakeHostOptions): FakeHosts {
   const log = createMemoryLog();
   const blobs = createMemoryBlobs();
-  const wakeups = createWakeups();
+  const wakeups = createWakeups(null);
   const owner: Owner = { pid: 4242, startTime: "1", bootId: "boot", label: "holdfast in a test" };
   const endedSessions: string[] = [];
   const shared = { log, blobs, ids, clock, wakeups };
@@ -47,7 +47,11 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
     blobs,
     owner,
     endedSessions,
-    openStore: async () => ({ ports: shared, runtime, close: async () => {} }),
+    openStore: async () => ({
+      ports: { ...shared, processes: { isAlive: (other) => other.label === "alive" } },
+      runtime,
+      close: async () => {},
+    }),
     openHost: async (_options, workspace) => {
       const files = fakeFiles(workspace.cwd, workspace.roots);
       const tools = [writeTool(files, blobs), sayTool("say"), sayTool("danger"), waitTool(options.onWait), askUser];

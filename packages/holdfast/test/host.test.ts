@@ -34,7 +34,7 @@ test("a sleep ends at once when it is aborted, before or during", async () => {
 });
 
 test("a ring wakes the listeners of that session, and polling wakes the others", async () => {
-  const wakeups = createWakeups();
+  const wakeups = createWakeups(null);
   const order: string[] = [];
   const never = new AbortController().signal;
   const other = wakeups.listen("b", never).then(() => order.push("polled"));

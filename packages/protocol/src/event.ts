@@ -70,6 +70,9 @@ export const approval = z.object({
 });
 export type Approval = z.infer<typeof approval>;
 
+/** Stands in the place of an erased payload. */
+const keptEvent = z.object({ seq: z.number().int(), version: z.number().int(), payload: json });
+
 /** Every event's payload, by type. Past tense, dotted. A type's meaning never changes; a new shape is a new version. */
 export const eventPayloads = {
   "session.created": z.object({
@@ -78,6 +81,14 @@ export const eventPayloads = {
     cwd: z.string().nullable(),
     settings,
     title: z.string(),
+  }),
+  /** A session of its own begins after event `seq` of another, whose events up to there are also its events. */
+  "session.forked": z.object({
+    from: z.string(),
+    seq: z.number().int(),
+    title: z.string(),
+    /** What stays readable of shared events whose payloads are erased, where the other recorded that later than `seq`. */
+    kept: z.array(keptEvent),
   }),
   "session.changed": z.object({ settings }),
   "world.observed": z.object({ sections: z.array(worldSection) }),
@@ -192,7 +203,7 @@ export const eventPayloads = {
     /** The erased item's call, where it was a tool call. */
     callId: z.string().nullable(),
     /** What stays readable of the events whose payloads are erased: readers put it in their place. */
-    kept: z.array(z.object({ seq: z.number().int(), version: z.number().int(), payload: json })),
+    kept: z.array(keptEvent),
     /** Characters by which the window shrinks. */
     windowChars: z.number().int(),
     /** The session's new title, where the old one came from the item. */

@@ -205,9 +205,10 @@ export function portsOf(world: World, pid = 1, alive: ReadonlySet<number> = new 
     policy: { decide: async ({ tool }) => world.policy?.(tool) ?? allow },
     director: { behaviour: 1, describe: () => [], direct: ({ tools, items }) => ({ instructions: "be good", tools, items }) },
     secrets: { get: async () => null, values: () => ["very-secret-value"] },
-    signer: { keyId: "k", sign: async () => "signature" },
+    signer: { keyId: "k", sign: async (text) => `signed ${text}`, verify: async (text, signature) => signature === `signed ${text}` },
     wakeups: {
       ring: () => ring(),
+      serve: () => Promise.reject(new Error("no worker is part of these tests")),
       listen: (_, signal) =>
         new Promise((resolve) => {
           ring = resolve;

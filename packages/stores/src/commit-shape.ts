@@ -6,10 +6,9 @@ import type { Commit } from "@holdfast/runtime";
  * fault, never the disk's.
  */
 export function checkCommit(commit: Commit): void {
-  const isFirst = commit.expectedSeq === 0;
-  if (isFirst !== (commit.created !== undefined)) {
-    refuse(commit, isFirst ? "the first commit must say what is created" : "only the first commit creates");
-  }
+  const isFirst = commit.created !== undefined;
+  if (!isFirst && commit.expectedSeq === 0) refuse(commit, "the first commit must say what is created");
+  if (isFirst && commit.expectedSeq !== (commit.created.fork?.seq ?? 0)) refuse(commit, "only the first commit creates");
   if (isFirst && commit.events.length === 0) refuse(commit, "the first commit must have an event");
   commit.events.forEach((event, index) => {
     if (event.session !== commit.session) refuse(commit, `it carries an event of ${event.session}`);

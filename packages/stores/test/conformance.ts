@@ -35,6 +35,8 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
           createdAt: 10,
           updatedAt: 10,
           seq: 2,
+          parent: null,
+          parentSeq: null,
         });
         expect(state?.head).toBe('{"seq":2}');
         expect(state?.registers).toHaveLength(2);
@@ -331,7 +333,7 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
     describe("erasing and deleting", () => {
       it("erases a payload and its salt and keeps the header", async () => {
         await log.commit(commitOf("s", 0, { count: 3 }));
-        const second = { seqs: [2, 9], blobs: [], title: null };
+        const second = { seqs: [2, 9], blobs: [], title: null, sharers: [] };
         await log.erase("s", second);
         await log.erase("s", second);
         const events = await log.read("s", 1);
@@ -346,7 +348,7 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
           await log.commit(commitOf(session, 1, { head: "two", takesSnapshot: true }));
         }
         const before = await log.load("s");
-        await log.erase("s", { seqs: [1, 2], blobs: ["of s", "shared"], title: "[erased]" });
+        await log.erase("s", { seqs: [1, 2], blobs: ["of s", "shared"], title: "[erased]", sharers: [] });
         expect((await log.read("s", 1)).map(({ payload, salt }) => [payload, salt])).toEqual([
           [null, null],
           [null, null],

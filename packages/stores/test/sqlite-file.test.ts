@@ -111,7 +111,7 @@ describe("the file", () => {
     }
     await log.post("d", { messageId: "m", body: secret("deleted-content"), at: 1 });
     expect(bytesOnDisk().includes("erased-content")).toBe(true);
-    await log.erase("s", { seqs: [51], blobs: [], title: null });
+    await log.erase("s", { seqs: [51], blobs: [], title: null, sharers: [] });
     expect(bytesOnDisk().includes("erased-content")).toBe(false);
     expect(bytesOnDisk().includes("deleted-content")).toBe(true);
     await log.delete("d");
@@ -137,7 +137,7 @@ describe("the file", () => {
     reader.exec("BEGIN");
     const count = () => reader.prepare("SELECT count(*) AS n FROM events WHERE payload IS NOT NULL").get()?.["n"];
     expect(count()).toBe(21);
-    await log.erase("large", { seqs: [1], blobs: [], title: null });
+    await log.erase("large", { seqs: [1], blobs: [], title: null, sharers: [] });
     await log.delete("small");
     expect(count()).toBe(21);
     reader.exec("COMMIT");
@@ -194,6 +194,8 @@ describe("the format", () => {
         createdAt: 1000,
         updatedAt: 2000,
         seq: 2,
+        parent: null,
+        parentSeq: null,
       },
       head: '{"turn":1}',
       registers: [{ kind: "plan", key: "main", value: '["look"]' }],

@@ -18,6 +18,19 @@ const input = z.strictObject({
   stop: flag().optional().describe("end the command"),
 });
 
+/** The run in the session, or else in one it was forked from. */
+async function findRun(
+  processes: Processes,
+  [session = "", ...others]: readonly string[],
+  callId: string,
+  attempt: number,
+): Promise<{ readonly key: readonly [string, string, number]; readonly before: CommandRecord }> {
+  const key = [session, callId, attempt] as const;
+  const before = await processes.record(...key);
+  if (others.length === 0 || (before.type !== "none" && before.type !== "revoked")) return { key, before };
+  return findRun(processes, others, callId, attempt);
+}
+
 export function readOutput(processes: Processes) {
   return defineTool({
     name: "read_output",
@@ -34,10 +47,11 @@ export function readOutput(processes: Processes) {
     },
     async run({ handle, offset, search, wait_s, stop }, _, context, signal) {
       const { callId, attempt } = parseHandle(handle)!;
-      const key = [context.session, callId, attempt] as const;
-      const before = await processes.record(...key);
+      const { key, before } = await findRun(processes, [context.session, ...context.ancestors], callId, attempt);
       if (before.type === "none" || before.type === "revoked") return failed(`No command of this session has the handle ${handle}.`);
       const running = await processes.attach(...key);
+      if (stop === true && key[0] !== context.session)
+        return failed(`${handle} is a command of the session that this one was forked from. It can't be stopped here.`);
       if (before.type === "running" && stop === true) await running.stop();
       else if (before.type === "running" && wait_s !== undefined) await waitFor(running, wait_s * 1000, signal);
       throwIfLetGo(signal);

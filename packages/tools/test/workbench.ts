@@ -44,6 +44,7 @@ export async function workbench(options: { readonly processes?: Processes; reado
   let count = 0;
   const context: CallContext = {
     session: "session_1",
+    ancestors: [],
     callId: "call_0",
     cwd: options.cwd ?? at.root,
     confinement: { mode: "off", network: "all", scope: {}, roots: [at.root], purpose: "session" },

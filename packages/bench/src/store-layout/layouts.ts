@@ -29,7 +29,7 @@ function oneFile(folder: string): Layout {
     open: () => log,
     commit: (commit) => log.commit(commit),
     list: async () => (await log.list({})).length,
-    remove: (session) => log.delete(session),
+    remove: async (session) => void (await log.delete(session)),
     close: () => log.close(),
   };
 }

@@ -7,12 +7,18 @@ import { ids } from "@holdfast/node/host/ids";
 import { createModels } from "./model.ts";
 import { createSecrets } from "./secrets.ts";
 import { createPassingSigner, openSigner } from "@holdfast/node/host/signer";
+import { isAlive } from "@holdfast/node/processes/identity";
 import { createWakeups } from "@holdfast/node/host/wakeups";
 
 /** What reading sessions and posting to them takes: neither tools nor commands nor the workspace are loaded. */
 export async function openStore(options: HostOptions): Promise<OpenStore> {
   const [runtime, { log }] = await Promise.all([import("@holdfast/runtime"), openStores(options)]);
-  return { ports: { log, ids, clock, wakeups: createWakeups() }, runtime, close: () => log.close() };
+  return { ports: { log, ids, clock, wakeups: createWakeups(bellOf(options)), processes: { isAlive } }, runtime, close: () => log.close() };
+}
+
+/** What one process touches to wake another. */
+function bellOf({ home, isEphemeral }: HostOptions): string | null {
+  return isEphemeral ? null : join(home, "bell");
 }
 
 async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Log; blobs: BlobStore }> {
@@ -102,7 +108,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     director: harness.createDirector(),
     secrets,
     signer,
-    wakeups: createWakeups(),
+    wakeups: createWakeups(bellOf(options)),
   };
   return {
     ports,

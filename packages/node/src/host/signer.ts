@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -50,9 +50,11 @@ async function readKey(path: string): Promise<KeyObject | null> {
 }
 
 function signerWith(key: KeyObject): Signer {
-  const spki = createPublicKey(key).export({ type: "spki", format: "der" });
+  const publicKey = createPublicKey(key);
+  const spki = publicKey.export({ type: "spki", format: "der" });
   return {
     keyId: createHash("sha256").update(spki).digest("hex").slice(0, 16),
     sign: async (text) => sign(null, Buffer.from(text, "utf8"), key).toString("base64"),
+    verify: async (text, signature) => verify(null, Buffer.from(text, "utf8"), publicKey, Buffer.from(signature, "base64")),
   };
 }

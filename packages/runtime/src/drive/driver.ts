@@ -5,6 +5,7 @@ import { chain } from "../kernel/chain.ts";
 import { decide } from "../kernel/decide.ts";
 import type { Head, MutableRegisters, RegisterPut } from "../kernel/state.ts";
 import { headBound } from "../kernel/state.ts";
+import { tipText } from "../kernel/tip.ts";
 import type { Window } from "../kernel/window.ts";
 import type { Commit, DriveOptions, Ports, RecordedEvent, SessionStatus, Stop } from "../ports/index.ts";
 
@@ -75,7 +76,7 @@ export async function flush(driver: Driver): Promise<void> {
   const stored = chain(session, tip, staged.events, staged.at, salt);
   const ending = stored.at(-1);
   if (ending?.type === "turn.ended") {
-    const signature = await ports.signer.sign(`${session}\n${ending.seq}\n${ending.hash}`);
+    const signature = await ports.signer.sign(tipText(session, ending));
     const signed: SessionEvent = {
       type: "tip.signed",
       payload: { seq: ending.seq, hash: ending.hash, keyId: ports.signer.keyId, signature },
@@ -105,8 +106,8 @@ export async function flush(driver: Driver): Promise<void> {
     blobRefs: [...new Set(staged.blobs)],
     takesSnapshot:
       Math.floor(last.seq / snapshotEvery) > Math.floor(tip.seq / snapshotEvery) ||
-      // What came before can't be folded once its payloads are erased.
-      staged.events.some((event) => event.type === "item.erased"),
+      // What came before can't be folded once its payloads are erased, also by a session that shares it.
+      staged.events.some((event) => event.type === "item.erased" || event.type === "session.forked"),
     status: statusOf(driver.head),
     wakeAt: decide(driver, staged.at).wakeAt,
     at: staged.at,

@@ -17,10 +17,11 @@ export function callContext(
   handOver: CallContext["handOver"] = holdsNothing,
 ): CallContext {
   const settings = settingsOf(driver);
-  const { roots, cwd } = driver.registers.get("session", "") ?? { roots: [], cwd: null };
+  const { roots, cwd, ancestors = [] } = driver.registers.get("session", "") ?? { roots: [], cwd: null };
   let offset = 0;
   return {
     session: driver.session,
+    ancestors,
     callId,
     cwd: cwd ?? roots[0]?.path ?? "/",
     confinement: { mode: settings.sandbox, network: settings.network, scope, roots: roots.map((root) => root.path), purpose: "session" },

@@ -1,6 +1,7 @@
 import type { EventPayload, Item, Json, SessionEvent } from "@holdfast/protocol";
 import { addUsage } from "@holdfast/protocol";
 import { sha256 } from "../hash.ts";
+import { forked } from "./forked.ts";
 import { itemErased } from "./item-erased.ts";
 import type { Head, OpenCall, RegisterKind, RegisterPut, Registers, Stopping, Turn } from "./state.ts";
 import { longestReason } from "./state.ts";
@@ -48,6 +49,8 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       const { roots, cwd, title, settings, behaviour } = event.payload;
       return { head: { ...head, behaviour }, puts: [put("session", "", { roots, cwd, title }), put("settings", "", settings)] };
     }
+    case "session.forked":
+      return forked(head, registers, event.payload);
     case "session.changed":
       return { head, puts: [put("settings", "", event.payload.settings)] };
     case "world.observed":

@@ -40,7 +40,8 @@ export function chain(
   });
 }
 
-export type ChainFault = { readonly seq: number; readonly fault: "order" | "prev" | "hash" | "payload" };
+/** `missing`: the log ends before what the head says. */
+export type ChainFault = { readonly seq: number; readonly fault: "order" | "prev" | "hash" | "payload" | "missing" };
 
 /** The first place where a log doesn't hold together; null where it does. Erased payloads are not faults. */
 export function findChainFault(

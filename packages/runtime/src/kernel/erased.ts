@@ -43,6 +43,8 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
   switch (event.type) {
     case "session.created":
       return erasing.isTitle ? { type: event.type, payload: { ...event.payload, title: erasedText } } : event;
+    case "session.forked":
+      return erasing.isTitle ? { type: event.type, payload: { ...event.payload, title: erasedText } } : event;
     case "turn.started":
       return event.payload.message.id === item.id
         ? { type: event.type, payload: { ...event.payload, message: erasedItem(event.payload.message) } }

@@ -129,7 +129,13 @@ export interface CallRegister {
 
 /** The values of each kind of register. Singletons have the key "". */
 export interface RegisterKinds {
-  readonly session: { readonly roots: readonly Root[]; readonly cwd: string | null; readonly title: string };
+  readonly session: {
+    readonly roots: readonly Root[];
+    readonly cwd: string | null;
+    readonly title: string;
+    /** The sessions it was forked from, the nearest first: their commands' records are under their names. */
+    readonly ancestors?: readonly string[];
+  };
   readonly settings: Settings;
   /** Sections as the first request shows them, and as they were seen last. */
   readonly world: WorldSection;
@@ -187,6 +193,8 @@ export interface State {
 }
 
 export interface MutableRegisters extends Registers {
+  /** Every register there is. */
+  all(): RegisterPut[];
   put(puts: readonly RegisterPut[]): void;
 }
 
@@ -196,6 +204,7 @@ export function createRegisters(): MutableRegisters {
   return {
     get: <K extends RegisterKind>(kind: K, key: string) => (rows.get(kind)?.get(key) ?? null) as unknown as RegisterKinds[K] | null,
     entries: <K extends RegisterKind>(kind: K) => [...(rows.get(kind) ?? [])] as unknown as (readonly [string, RegisterKinds[K]])[],
+    all: () => [...rows].flatMap(([kind, keys]) => [...keys].map(([key, value]) => ({ kind: kind as RegisterKind, key, value }))),
     put(puts) {
       for (const { kind, key, value } of puts) {
         const keys = rows.get(kind) ?? new Map<string, Json>();

@@ -21,6 +21,10 @@ export interface SessionRow {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly seq: number;
+  /** The session it was forked from, which may be deleted meanwhile; null for none. */
+  readonly parent: string | null;
+  /** The last event it shares with that one. */
+  readonly parentSeq: number | null;
 }
 
 export interface RegisterRow {
@@ -30,7 +34,20 @@ export interface RegisterRow {
   readonly value: string | null;
 }
 
-/** One atomic change of a session: all or nothing, and only if the log still ends at `expectedSeq` (0: new session). */
+/**
+ * Where a fork begins: after event `seq` of `session`, whose log ended at `tip` when the fork was made of it. If it has gone
+ * on since, it may have erased what the fork would share, so the commit is refused.
+ */
+export interface ForkPoint {
+  readonly session: string;
+  readonly seq: number;
+  readonly tip: number;
+}
+
+/**
+ * One atomic change of a session: all or nothing, and only if the log still ends at `expectedSeq` (of a new session 0, of a
+ * fork the last event it shares).
+ */
 export interface Commit {
   readonly session: string;
   readonly expectedSeq: number;
@@ -48,7 +65,7 @@ export interface Commit {
   readonly wakeAt: number | null;
   readonly at: number;
   /** Given with the first commit of a session. */
-  readonly created?: { readonly workspace: string | null; readonly title: string };
+  readonly created?: { readonly workspace: string | null; readonly title: string; readonly fork?: ForkPoint };
 }
 
 /** What the store is to forget of a session. */
@@ -59,6 +76,11 @@ export interface Erasure {
   readonly blobs: readonly string[];
   /** The session's new title; null keeps the one it has. */
   readonly title: string | null;
+}
+
+/** An erasure, with the other sessions that share one of the events and have recorded the erasure themselves. */
+export interface SharedErasure extends Erasure {
+  readonly sharers: readonly string[];
 }
 
 export interface InboxRow {
@@ -80,7 +102,10 @@ export interface StoredState {
  * small transactions. Each implementation documents what "acknowledged" survives.
  */
 export interface Log {
-  /** Throws `stale_driver` when the log no longer ends at `expectedSeq`, `store_full`/`store_failed` when it can't be saved. */
+  /**
+   * Throws `stale_driver` when the log no longer ends at `expectedSeq`, or a fork's parent at its `tip`;
+   * `store_full`/`store_failed` when it can't be saved.
+   */
   commit(commit: Commit): Promise<void>;
   /** Null where there is no such session. Throws `session_newer` for a format from a later version. */
   load(session: string): Promise<StoredState | null>;
@@ -89,15 +114,19 @@ export interface Log {
     session: string,
     seq: number,
   ): Promise<{ readonly seq: number; readonly head: string; readonly registers: readonly RegisterRow[] } | null>;
-  /** Events with `from <= seq <= to`, in order. */
+  /** Events with `from <= seq <= to`, in order; of a fork also those it shares, under the name of the session that wrote them. */
   read(session: string, from: number, to?: number): Promise<StoredEvent[]>;
+  /** Newest `updatedAt` first. */
   list(filter: {
     readonly workspace?: string;
     readonly status?: SessionStatus;
     readonly wakeBefore?: number;
     readonly limit?: number;
   }): Promise<SessionRow[]>;
-  /** Newest `updatedAt` first. Posting the same message id again changes nothing. Returns the row's dense number (from 1). */
+  /**
+   * The session wants to be woken for it (`wakeAt`) until its next commit. Posting the same message id again changes nothing.
+   * Returns the row's dense number (from 1).
+   */
   post(session: string, message: { readonly messageId: string; readonly body: string; readonly at: number }): Promise<number>;
   /** Untaken rows, in order of number. Cheap enough to poll. */
   inbox(session: string): Promise<InboxRow[]>;
@@ -112,9 +141,18 @@ export interface Log {
     limit: number,
   ): Promise<{ readonly session: string; readonly messageId: string; readonly to: string; readonly body: string }[]>;
   settleOutbox(session: string, messageId: string): Promise<void>;
-  /** One transaction. Every snapshot but the newest goes too: an older one may hold what is erased. Again, it changes nothing. */
-  erase(session: string, erasure: Erasure): Promise<void>;
-  delete(session: string): Promise<void>;
+  /** The other sessions that share one of these events. */
+  sharers(session: string, seqs: readonly number[]): Promise<string[]>;
+  /**
+   * One transaction. Every snapshot but the newest goes too: an older one may hold what is erased. Again, it changes nothing.
+   * False, and nothing is done, where another session shares an event and isn't named.
+   */
+  erase(session: string, erasure: SharedErasure): Promise<boolean>;
+  /**
+   * What living forks share stays, though nobody can load it any more, until the last of them is deleted. Returns the
+   * sessions of which nothing is left: this one, or none, or also deleted ones that it was forked from.
+   */
+  delete(session: string): Promise<string[]>;
   /** Blob ids that any session still refers to. */
   referencedBlobs(): Promise<Set<string>>;
   close(): Promise<void>;

@@ -2,4 +2,6 @@ export interface Signer {
   readonly keyId: string;
   /** Ed25519 over the UTF-8 bytes of `text`; base64. */
   sign(text: string): Promise<string>;
+  /** Whether this signer's key signed `text` so. */
+  verify(text: string, signature: string): Promise<boolean>;
 }

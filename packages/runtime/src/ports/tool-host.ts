@@ -12,6 +12,8 @@ export interface CallRefusal {
 /** What a tool may know of the session when it plans or runs a call. */
 export interface CallContext {
   readonly session: string;
+  /** The sessions it was forked from, the nearest first: what their commands put out is part of its history. */
+  readonly ancestors: readonly string[];
   readonly callId: string;
   readonly cwd: string;
   readonly confinement: Confinement;

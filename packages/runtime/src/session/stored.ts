@@ -2,7 +2,7 @@ import type { Json, SessionEvent, StoredEvent } from "@holdfast/protocol";
 import { eventVersion, HoldfastError } from "@holdfast/protocol";
 import type { Head, MutableRegisters, RegisterKind } from "../kernel/state.ts";
 import { createRegisters } from "../kernel/state.ts";
-import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
+import type { Log, RecordedEvent, RegisterRow, SessionRow } from "../ports/index.ts";
 
 /** Head and registers as they were committed last. Throws `session_not_found`, `session_newer`, `session_corrupt`. */
 export async function loadState(
@@ -15,17 +15,25 @@ export async function loadState(
       hint: "holdfast sessions list shows those there are",
     });
   }
-  const head = parseStored(stored.head, `the head of session ${session}`) as unknown as Head;
+  return { row: stored.row, head: parseHead(stored.head, session), registers: parseRegisters(stored.registers, session) };
+}
+
+export function parseHead(text: string, session: string): Head {
+  const head = parseStored(text, `the head of session ${session}`) as unknown as Head;
   if (head.version !== 1) throw newer(`session ${session}`);
+  return head;
+}
+
+export function parseRegisters(rows: readonly RegisterRow[], session: string): MutableRegisters {
   const registers = createRegisters();
   registers.put(
-    stored.registers.map(({ kind, key, value }) => ({
+    rows.map(({ kind, key, value }) => ({
       kind: kind as RegisterKind,
       key,
       value: value === null ? null : parseStored(value, `the register ${kind} ${key} of session ${session}`),
     })),
   );
-  return { row: stored.row, head, registers };
+  return registers;
 }
 
 /** From a version of a type's payload to the next. */
@@ -50,8 +58,8 @@ export function readEvent({ session, seq, type, version, payload }: StoredEvent,
 export function readEvents(stored: readonly StoredEvent[], table = upcasts): RecordedEvent[] {
   const kept = new Map<number, { readonly version: number; readonly payload: string }>();
   for (const event of stored) {
-    const parsed = event.type === "item.erased" ? readEvent(event, table) : null;
-    if (parsed?.type !== "item.erased") continue;
+    const parsed = event.type === "item.erased" || event.type === "session.forked" ? readEvent(event, table) : null;
+    if (parsed?.type !== "item.erased" && parsed?.type !== "session.forked") continue;
     for (const { seq, version, payload } of parsed.payload.kept) kept.set(seq, { version, payload: JSON.stringify(payload) });
   }
   return stored.flatMap((event): RecordedEvent[] => {

@@ -1,7 +1,7 @@
-import type { Log, Owner, SessionRow } from "@holdfast/runtime";
+import type { Commit, Log, Owner, SessionRow } from "@holdfast/runtime";
 import { checkCommit, sessionNotFound, staleDriver } from "../commit-shape.ts";
 import { belongsTo, isSameOwner } from "../lock-name.ts";
-import { applyCommit, checkTaken, eraseFrom, newSession } from "./session.ts";
+import { applyCommit, checkTaken, eraseFrom, eventsOf, newSession, snapshotOf, writerOf } from "./session.ts";
 import type { MemorySession } from "./session.ts";
 
 interface OutboxRow {
@@ -15,6 +15,8 @@ interface OutboxRow {
 export function createMemoryLog(): Log {
   /** In order of creation. */
   const sessions = new Map<string, MemorySession>();
+  /** Deleted ones whose events a fork shares. */
+  const hidden = new Map<string, MemorySession>();
   const locks = new Map<string, Owner>();
   let outbox: OutboxRow[] = [];
 
@@ -24,15 +26,46 @@ export function createMemoryLog(): Log {
     return found;
   };
 
+  const existing = (commit: Commit): MemorySession => {
+    const found = sessions.get(commit.session);
+    if (found === undefined) throw staleDriver(commit, "it is gone");
+    if (found.row.seq !== commit.expectedSeq) throw staleDriver(commit, `its log ends at ${found.row.seq}`);
+    return found;
+  };
+  const create = (commit: Commit, created: NonNullable<Commit["created"]>): MemorySession => {
+    if (sessions.has(commit.session) || hidden.has(commit.session)) throw staleDriver(commit, "it is there already");
+    const { fork } = created;
+    if (fork === undefined) return newSession(commit, created);
+    const parent = sessions.get(fork.session);
+    if (parent?.row.seq !== fork.tip) throw staleDriver(commit, `${fork.session} doesn't end at ${fork.tip}`);
+    return newSession(commit, created, parent);
+  };
+  const sharersOf = (session: MemorySession, seqs: readonly number[]): string[] =>
+    [...sessions.values()]
+      .filter((other) => other !== session && seqs.some((seq) => seq <= other.row.seq && writerOf(other, seq) === writerOf(session, seq)))
+      .map(({ row }) => row.session);
+  const forksOf = (session: MemorySession): MemorySession[] =>
+    [...sessions.values(), ...hidden.values()].filter(({ parent }) => parent?.session === session);
+  const remove = (session: MemorySession): string[] => {
+    const name = session.row.session;
+    sessions.delete(name);
+    hidden.delete(name);
+    const needed = Math.max(0, ...forksOf(session).map(({ parent }) => parent?.seq ?? 0));
+    if (needed > 0) {
+      session.isDeleted = true;
+      session.events.splice(0, session.events.length, ...session.events.filter(({ seq }) => seq <= needed));
+      session.snapshots.splice(0, session.snapshots.length, ...session.snapshots.filter(({ seq }) => seq <= needed));
+      hidden.set(name, session);
+      return [];
+    }
+    const parent = session.parent?.session;
+    return [name, ...(parent?.isDeleted === true ? remove(parent) : [])];
+  };
+
   return {
     async commit(commit) {
       checkCommit(commit);
-      const existing = sessions.get(commit.session);
-      if ((existing?.row.seq ?? 0) !== commit.expectedSeq) {
-        throw staleDriver(commit, existing === undefined ? "it is gone" : `its log ends at ${existing.row.seq}`);
-      }
-      const session = existing ?? (commit.created && newSession(commit, commit.created));
-      if (session === undefined) throw staleDriver(commit, "it is gone");
+      const session = commit.created === undefined ? existing(commit) : create(commit, commit.created);
       checkTaken(session, commit);
       applyCommit(session, commit);
       sessions.set(commit.session, session);
@@ -48,11 +81,13 @@ export function createMemoryLog(): Log {
     },
 
     async snapshot(session, seq) {
-      return sessions.get(session)?.snapshots.findLast((snapshot) => snapshot.seq <= seq) ?? null;
+      const found = sessions.get(session);
+      return found === undefined ? null : snapshotOf(found, seq);
     },
 
     async read(session, from, to = Number.POSITIVE_INFINITY) {
-      return sessions.get(session)?.events.slice(Math.max(from, 1) - 1, Math.max(to, 0)) ?? [];
+      const found = sessions.get(session);
+      return found === undefined ? [] : eventsOf(found, from, to);
     },
 
     async list(filter) {
@@ -64,9 +99,11 @@ export function createMemoryLog(): Log {
     },
 
     async post(session, message) {
-      const { inbox } = find(session);
+      const found = find(session);
+      const { inbox } = found;
       const known = inbox.findIndex((row) => row.messageId === message.messageId);
       if (known >= 0) return known + 1;
+      found.row = { ...found.row, wakeAt: Math.min(found.row.wakeAt ?? message.at, message.at) };
       return inbox.push({ number: inbox.length + 1, ...message });
     },
 
@@ -106,18 +143,28 @@ export function createMemoryLog(): Log {
       outbox = outbox.filter((row) => row.session !== session || row.messageId !== messageId);
     },
 
+    async sharers(session, seqs) {
+      const found = sessions.get(session);
+      return found === undefined ? [] : sharersOf(found, seqs);
+    },
+
     async erase(session, erasure) {
-      eraseFrom(find(session), erasure);
+      const found = find(session);
+      if (sharersOf(found, erasure.seqs).some((other) => !erasure.sharers.includes(other))) return false;
+      eraseFrom(found, erasure);
+      return true;
     },
 
     async delete(session) {
-      sessions.delete(session);
+      const found = sessions.get(session);
+      if (found === undefined) return [];
       outbox = outbox.filter((row) => row.session !== session);
       for (const name of locks.keys()) if (belongsTo(name, session)) locks.delete(name);
+      return remove(found);
     },
 
     async referencedBlobs() {
-      return new Set([...sessions.values()].flatMap((session) => [...session.blobRefs]));
+      return new Set([...sessions.values()].flatMap((session) => [...session.blobRefs.keys()]));
     },
 
     async close() {},

@@ -6,18 +6,29 @@ import { staleDriver } from "../commit-shape.ts";
 export interface MemorySession {
   row: SessionRow;
   head: string;
+  /** Its own; a fork's begin after the last one it shares. */
   readonly events: StoredEvent[];
+  /** The session that wrote the last event it shares. */
+  readonly parent: { readonly session: MemorySession; readonly seq: number } | null;
+  isDeleted: boolean;
   /** By `registerKey`. */
   readonly registers: Map<string, RegisterRow>;
   /** In order of number, which is the index + 1. A row's body is dropped when it is taken: the events hold it then. */
   readonly inbox: (InboxRow | { readonly messageId: string; readonly body: null })[];
   readonly claims: Map<string, string>;
-  readonly blobRefs: Set<string>;
+  /** With the last event of the commit that first referred to it. */
+  readonly blobRefs: Map<string, number>;
   /** In order of seq. */
   readonly snapshots: { readonly seq: number; readonly head: string; readonly registers: readonly RegisterRow[] }[];
 }
 
-export function newSession(commit: Commit, created: NonNullable<Commit["created"]>): MemorySession {
+export function newSession(
+  commit: Commit,
+  created: NonNullable<Commit["created"]>,
+  forkedFrom: MemorySession | null = null,
+): MemorySession {
+  const { fork } = created;
+  const parent = forkedFrom === null || fork === undefined ? null : { session: writerOf(forkedFrom, fork.seq), seq: fork.seq };
   return {
     row: {
       session: commit.session,
@@ -28,13 +39,17 @@ export function newSession(commit: Commit, created: NonNullable<Commit["created"
       createdAt: commit.at,
       updatedAt: commit.at,
       seq: 0,
+      parent: parent?.session.row.session ?? null,
+      parentSeq: parent?.seq ?? null,
     },
     head: commit.head,
     events: [],
+    parent,
+    isDeleted: false,
     registers: new Map(),
     inbox: [],
     claims: new Map(),
-    blobRefs: new Set(),
+    blobRefs: new Map([...(forkedFrom?.blobRefs ?? [])].filter(([, seq]) => parent !== null && seq <= parent.seq)),
     snapshots: [],
   };
 }
@@ -64,7 +79,9 @@ export function applyCommit(session: MemorySession, commit: Commit): void {
     const row = session.inbox[number - 1];
     if (row !== undefined) session.inbox[number - 1] = { messageId: row.messageId, body: null };
   }
-  for (const blob of commit.blobRefs) session.blobRefs.add(blob);
+  for (const blob of commit.blobRefs) {
+    if (!session.blobRefs.has(blob)) session.blobRefs.set(blob, commit.expectedSeq + commit.events.length);
+  }
   session.row = {
     ...session.row,
     status: commit.status,
@@ -77,13 +94,37 @@ export function applyCommit(session: MemorySession, commit: Commit): void {
   }
 }
 
+/** The session itself, then what it was forked from. */
+export function lineageOf(session: MemorySession): MemorySession[] {
+  return [session, ...(session.parent === null ? [] : lineageOf(session.parent.session))];
+}
+
+export function eventsOf({ parent, events }: MemorySession, from: number, to: number): StoredEvent[] {
+  const shared = parent === null || from > parent.seq ? [] : eventsOf(parent.session, from, Math.min(to, parent.seq));
+  const first = parent?.seq ?? 0;
+  return [...shared, ...events.slice(Math.max(from - first, 1) - 1, Math.max(to - first, 0))];
+}
+
+export function writerOf(session: MemorySession, seq: number): MemorySession {
+  return session.parent !== null && seq <= session.parent.seq ? writerOf(session.parent.session, seq) : session;
+}
+
+export function snapshotOf(session: MemorySession, seq: number): MemorySession["snapshots"][number] | null {
+  const own = session.snapshots.findLast((snapshot) => snapshot.seq <= seq);
+  if (own !== undefined || session.parent === null) return own ?? null;
+  return snapshotOf(session.parent.session, Math.min(seq, session.parent.seq));
+}
+
 export function eraseFrom(session: MemorySession, { seqs, blobs, title }: Erasure): void {
   for (const seq of seqs) {
-    const event = session.events[seq - 1];
-    if (event !== undefined) session.events[seq - 1] = { ...event, payload: null, salt: null };
+    const { events, parent } = writerOf(session, seq);
+    const index = seq - (parent?.seq ?? 0) - 1;
+    const event = events[index];
+    if (event !== undefined) events[index] = { ...event, payload: null, salt: null };
   }
   for (const blob of blobs) session.blobRefs.delete(blob);
   session.snapshots.splice(0, session.snapshots.length - 1);
+  for (const ancestor of lineageOf(session)) if (ancestor.isDeleted) ancestor.snapshots.splice(0);
   if (title !== null) session.row = { ...session.row, title };
 }
 

@@ -5,6 +5,7 @@ import { committer } from "./commit.ts";
 import { isBusy, isFull, storeFailure } from "./failure.ts";
 import { openStoreFile } from "./file.ts";
 import type { SqliteLogOptions } from "./file.ts";
+import { lineagesIn } from "./lineage.ts";
 import { messagesIn } from "./messages.ts";
 import { sessionsIn } from "./sessions.ts";
 import { transactionsOn } from "./transaction.ts";
@@ -22,8 +23,9 @@ export function openSqliteLog(options: string | SqliteLogOptions): Log {
 /** The methods are asynchronous by contract alone: each is done when it returns. */
 export function logOn(db: DatabaseSync, path: string): Log {
   const transactions = transactionsOn(db, path);
-  const commit = committer(db, transactions);
-  const sessions = sessionsIn(db, transactions);
+  const lineages = lineagesIn(db);
+  const commit = committer(db, transactions, lineages);
+  const sessions = sessionsIn(db, transactions, lineages);
   const messages = messagesIn(db, transactions, sessions);
   const claims = claimsIn(db, transactions, sessions);
 
@@ -41,14 +43,17 @@ export function logOn(db: DatabaseSync, path: string): Log {
     holder: async (name) => claims.holder(name),
     takeOutbox: async (limit) => messages.takeOutbox(limit),
     settleOutbox: async (session, messageId) => messages.settleOutbox(session, messageId),
+    sharers: async (session, seqs) => sessions.sharers(session, seqs),
     erase: async (session, erasure) => {
-      sessions.erase(session, erasure);
+      const isDone = sessions.erase(session, erasure);
       forgetOldPages(db, path);
+      return isDone;
     },
     delete: async (session) => {
-      sessions.delete(session);
+      const gone = sessions.delete(session);
       giveBackSpace(db, path);
       forgetOldPages(db, path);
+      return gone;
     },
     referencedBlobs: async () => sessions.referencedBlobs(),
     close: async () => {

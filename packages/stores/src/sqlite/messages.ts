@@ -11,6 +11,7 @@ export function messagesIn(db: DatabaseSync, transactions: Transactions, session
   const insertMessage = db.prepare(`
     INSERT INTO inbox (session, number, message_id, body, at)
     VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM inbox WHERE session = ?1), ?2, ?3, ?4) RETURNING number`);
+  const wakeSession = db.prepare("UPDATE sessions SET wake_at = min(coalesce(wake_at, ?1), ?1) WHERE id = ?2");
   const findWaiting = db.prepare(`
     SELECT number, message_id AS messageId, body, at FROM inbox
     WHERE session = (SELECT id FROM sessions WHERE session = ?) AND body IS NOT NULL ORDER BY number`);
@@ -23,8 +24,10 @@ export function messagesIn(db: DatabaseSync, transactions: Transactions, session
     post(session: string, message: Parameters<Log["post"]>[1]): number {
       return transactions.write(() => {
         const id = sessions.requireId(session);
-        const row = findMessage.get(id, message.messageId) ?? insertMessage.get(id, message.messageId, message.body, message.at);
-        return Number(row?.["number"]);
+        const known = findMessage.get(id, message.messageId);
+        if (known !== undefined) return Number(known["number"]);
+        wakeSession.run(message.at, id);
+        return Number(insertMessage.get(id, message.messageId, message.body, message.at)?.["number"]);
       });
     },
     inbox(session: string): InboxRow[] {

@@ -99,6 +99,17 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (session, seq)
   ) STRICT;
   `,
+  `
+  -- A fork shares the events of parent (the session that wrote event parent_seq) up to parent_seq.
+  ALTER TABLE sessions ADD COLUMN parent INTEGER;
+  ALTER TABLE sessions ADD COLUMN parent_seq INTEGER;
+  -- Deleted, but a fork lives: nothing is left but what it shares.
+  ALTER TABLE sessions ADD COLUMN is_deleted INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
+  CREATE INDEX sessions_running ON sessions (status) WHERE status = 'running';
+  -- The last event of the commit that first referred to it; a fork takes over what is referred to before it begins.
+  ALTER TABLE blob_refs ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Every table with a `session` column that holds rows of one session; deleting it empties them all. */

@@ -1,33 +1,33 @@
 import type { StoredEvent } from "@holdfast/protocol";
-import type { Erasure, Log, RegisterRow, SessionRow, StoredState } from "@holdfast/runtime";
+import type { Log, RegisterRow, SessionRow, SharedErasure, StoredState } from "@holdfast/runtime";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { sessionNotFound } from "../commit-shape.ts";
-import { belongsTo } from "../lock-name.ts";
-import { sessionTables } from "./schema.ts";
+import { deleterOn } from "./delete.ts";
+import type { Lineages } from "./lineage.ts";
 import type { Transactions } from "./transaction.ts";
 
-const rowColumns = `session, workspace, title, status, wake_at AS wakeAt, created_at AS createdAt, updated_at AS updatedAt, seq`;
+const rowColumns = `session, workspace, title, status, wake_at AS wakeAt, created_at AS createdAt, updated_at AS updatedAt, seq,
+  (SELECT p.session FROM sessions p WHERE p.id = s.parent) AS parent, parent_seq AS parentSeq`;
 
 /** Reading, erasing and deleting of sessions. */
-export function sessionsIn(db: DatabaseSync, transactions: Transactions) {
-  const findId = db.prepare("SELECT id FROM sessions WHERE session = ?");
-  const findRow = db.prepare(`SELECT ${rowColumns} FROM sessions WHERE session = ?`);
+export function sessionsIn(db: DatabaseSync, transactions: Transactions, { lineageOf, writerOf, sharersOf }: Lineages) {
+  const findId = db.prepare("SELECT id FROM sessions WHERE session = ? AND is_deleted = 0");
+  const findRow = db.prepare(`SELECT ${rowColumns} FROM sessions s WHERE session = ? AND is_deleted = 0`);
   const findHead = db.prepare("SELECT head FROM heads WHERE session = ?");
   const findRegisters = db.prepare("SELECT kind, key, value FROM registers WHERE session = ?");
   const findEvents = db.prepare(`
-    SELECT s.session, e.seq, type, version, at, prev, digest, hash, salt, payload
-    FROM sessions s JOIN events e ON e.session = s.id
-    WHERE s.session = ? AND e.seq BETWEEN ? AND ? ORDER BY e.seq`);
-  const findSnapshot = db.prepare(`
-    SELECT p.seq, p.head, p.registers FROM sessions s JOIN snapshots p ON p.session = s.id
-    WHERE s.session = ? AND p.seq <= ? ORDER BY p.seq DESC LIMIT 1`);
+    SELECT ? AS session, seq, type, version, at, prev, digest, hash, salt, payload
+    FROM events WHERE session = ? AND seq BETWEEN ? AND ? ORDER BY seq`);
+  const findSnapshot = db.prepare("SELECT seq, head, registers FROM snapshots WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1");
   const eraseEvent = db.prepare("UPDATE events SET payload = NULL, salt = NULL WHERE session = ? AND seq = ?");
   const dropBlobRef = db.prepare("DELETE FROM blob_refs WHERE session = ? AND blob = ?");
   const dropOldSnapshots = db.prepare(
     "DELETE FROM snapshots WHERE session = ?1 AND seq < (SELECT max(seq) FROM snapshots WHERE session = ?1)",
   );
+  const dropSnapshots = db.prepare("DELETE FROM snapshots WHERE session = ?");
   const putTitle = db.prepare("UPDATE sessions SET title = ? WHERE id = ?");
   const findBlobs = db.prepare("SELECT DISTINCT blob FROM blob_refs");
+  const remove = deleterOn(db);
   const lists = new Map<string, StatementSync>();
 
   const idOf = (session: string): number | null => {
@@ -57,11 +57,21 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions) {
     },
 
     events(session: string, from: number, to: number): StoredEvent[] {
-      return transactions.read(() => findEvents.all(session, from, to) as unknown as StoredEvent[]);
+      return transactions.read(() =>
+        lineageOf(session)
+          .reverse()
+          .flatMap(({ id, session: writer, upTo }) => findEvents.all(writer, id, from, Math.min(to, upTo)) as unknown as StoredEvent[]),
+      );
     },
 
     snapshot(session: string, seq: number): Awaited<ReturnType<Log["snapshot"]>> {
-      const row = transactions.read(() => findSnapshot.get(session, seq));
+      const row = transactions.read(() => {
+        for (const { id, upTo } of lineageOf(session)) {
+          const found = findSnapshot.get(id, Math.min(seq, upTo));
+          if (found !== undefined) return found;
+        }
+        return undefined;
+      });
       if (row === undefined) return null;
       const rows = JSON.parse(String(row["registers"])) as [string, string, string][];
       return { seq: Number(row["seq"]), head: String(row["head"]), registers: rows.map(([kind, key, value]) => ({ kind, key, value })) };
@@ -78,7 +88,7 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions) {
       where("workspace = ?", filter.workspace);
       where("status = ?", filter.status);
       where("wake_at <= ?", filter.wakeBefore);
-      const sql = `SELECT ${rowColumns} FROM sessions WHERE ${["TRUE", ...conditions].join(" AND ")} ORDER BY updated_at DESC, id DESC LIMIT ?`;
+      const sql = `SELECT ${rowColumns} FROM sessions s WHERE ${["is_deleted = 0", ...conditions].join(" AND ")} ORDER BY updated_at DESC, id DESC LIMIT ?`;
       return transactions.read(() => {
         const statement = lists.get(sql) ?? db.prepare(sql);
         lists.set(sql, statement);
@@ -86,29 +96,31 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions) {
       });
     },
 
-    erase(session: string, { seqs, blobs, title }: Erasure): void {
-      transactions.write(() => {
+    sharers(session: string, seqs: readonly number[]): string[] {
+      return transactions.read(() => sharersOf(session, seqs));
+    },
+
+    erase(session: string, { seqs, blobs, title, sharers }: SharedErasure): boolean {
+      return transactions.write(() => {
         const id = this.requireId(session);
-        for (const seq of seqs) eraseEvent.run(id, seq);
+        if (sharersOf(session, seqs).some((other) => !sharers.includes(other))) return false;
+        const lineage = lineageOf(session);
+        for (const seq of seqs) {
+          const writer = writerOf(lineage, seq);
+          if (writer !== null) eraseEvent.run(writer, seq);
+        }
         for (const blob of blobs) dropBlobRef.run(id, blob);
         dropOldSnapshots.run(id);
+        for (const ancestor of lineage) if (ancestor.isDeleted) dropSnapshots.run(ancestor.id);
         if (title !== null) putTitle.run(title, id);
+        return true;
       });
     },
 
-    delete(session: string): void {
-      transactions.write(() => {
+    delete(session: string): string[] {
+      return transactions.write(() => {
         const id = idOf(session);
-        if (id === null) return;
-        for (const table of sessionTables) db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(id);
-        db.prepare("DELETE FROM sessions WHERE id = ?").run(id);
-        const names = db
-          .prepare("SELECT name FROM locks")
-          .all()
-          .map((row) => String(row["name"]));
-        for (const name of names) {
-          if (belongsTo(name, session)) db.prepare("DELETE FROM locks WHERE name = ?").run(name);
-        }
+        return id === null ? [] : remove(id);
       });
     },
 

@@ -1,0 +1,21 @@
+import { assertFree, sessionById } from "../../session/find-session.ts";
+import type { Call } from "./call.ts";
+import { withHost } from "./call.ts";
+
+/** A blob is written before the commit that refers to it; younger ones may belong to a commit that is under way. */
+const blobGraceMs = 60 * 60 * 1000;
+
+export async function deleteSessions(call: Call, ids: readonly string[]): Promise<number> {
+  await withHost(call, async ({ ports }) => {
+    const rows = await Promise.all(ids.map((id) => sessionById(ports, id)));
+    for (const { session } of rows) await assertFree(ports, session);
+    for (const { session } of rows) {
+      await ports.processes.endSession(session, { forget: false });
+      // What its commands put out stays as long as a fork can read it.
+      for (const gone of await ports.log.delete(session)) await ports.processes.endSession(gone, { forget: true });
+      call.io.stderr.write(`deleted ${session}\n`);
+    }
+    await ports.blobs.collect(await ports.log.referencedBlobs(), blobGraceMs);
+  });
+  return 0;
+}

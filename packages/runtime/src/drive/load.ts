@@ -1,0 +1,29 @@
+import { createWindow } from "../kernel/window.ts";
+import type { DriveOptions, Ports } from "../ports/index.ts";
+import { loadState, newer, readEvents } from "../session/stored.ts";
+import { refuseBroken } from "../session/verify.ts";
+import type { Driver } from "./driver.ts";
+
+/**
+ * Reads head, registers and the items of the current window: the cost doesn't depend on the age of the session. Throws
+ * `session_corrupt` where the window's part of the hash chain is broken.
+ */
+export async function loadDriver(ports: Ports, session: string, options: DriveOptions): Promise<Driver> {
+  const { head, registers } = await loadState(ports.log, session);
+  if (head.behaviour > ports.director.behaviour) throw newer(`session ${session}`);
+  const window = createWindow();
+  const stored = await ports.log.read(session, head.windowStart);
+  refuseBroken(session, stored, head);
+  for (const event of readEvents(stored)) window.add(event);
+  return {
+    ports,
+    session,
+    options,
+    head,
+    registers,
+    window,
+    staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
+    attachable: new Set(),
+    created: undefined,
+  };
+}

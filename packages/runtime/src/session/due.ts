@@ -1,0 +1,19 @@
+import type { Ports } from "../ports/index.ts";
+
+/**
+ * Sessions that should be driven and aren't: what they waited for is due (a deadline, an answer, text), or the process that
+ * drove them has died. The longest unchanged first.
+ */
+export async function dueSessions({
+  log,
+  processes,
+  clock,
+}: Pick<Ports, "clock" | "log"> & { readonly processes: Pick<Ports["processes"], "isAlive"> }): Promise<string[]> {
+  const rows = [...(await log.list({ wakeBefore: clock.now() })), ...(await log.list({ status: "running" }))];
+  const due: string[] = [];
+  for (const session of new Set(rows.toSorted((a, b) => a.updatedAt - b.updatedAt).map((row) => row.session))) {
+    const holder = await log.holder(`session:${session}`);
+    if (holder === null || !processes.isAlive(holder)) due.push(session);
+  }
+  return due;
+}

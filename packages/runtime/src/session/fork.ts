@@ -1,0 +1,122 @@
+import type { EventPayload, Json, SessionEvent, StoredEvent } from "@holdfast/protocol";
+import { eventVersion, HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import type { Driver } from "../drive/driver.ts";
+import { flush, stage } from "../drive/driver.ts";
+import { apply } from "../kernel/apply.ts";
+import { isStepEnd } from "../kernel/forked.ts";
+import type { Head, MutableRegisters } from "../kernel/state.ts";
+import { createRegisters, emptyHead } from "../kernel/state.ts";
+import { createWindow } from "../kernel/window.ts";
+import type { Log, Ports, RecordedEvent } from "../ports/index.ts";
+import { loadState, parseHead, parseRegisters, readEvents } from "./stored.ts";
+
+/** How often a session that is being driven may go on while it is forked. */
+const mostTries = 50;
+
+/**
+ * Makes a session of its own that shares another's history up to `at` (an event's number; by default all of it), or up to the
+ * last end of a step before. Nothing is copied. The other session may be driven meanwhile. Returns the new one's id and where
+ * it begins. Throws `session_not_found`, `usage` where no step had ended by then.
+ */
+export async function forkSession(
+  ports: Ports,
+  from: string,
+  { at = Number.MAX_SAFE_INTEGER, title }: { readonly at?: number; readonly title?: string } = {},
+): Promise<{ readonly session: string; readonly seq: number }> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await tryFork(ports, from, at, title);
+    } catch (error) {
+      if (!isHoldfastError(error, "stale_driver") || tried === mostTries) throw error;
+    }
+  }
+}
+
+async function tryFork(ports: Ports, from: string, at: number, title: string | undefined): Promise<{ session: string; seq: number }> {
+  const { row } = await loadState(ports.log, from);
+  const stored = await ports.log.read(from, 1, row.seq);
+  const events = readEvents(stored);
+  const point = await stepEnd(ports.log, from, events, Math.min(at, row.seq));
+  const { seq } = point.head;
+  const hash = stored[seq - 1]?.hash ?? "";
+  const window = createWindow();
+  for (const event of events) if (event.seq >= point.head.windowStart && event.seq <= seq) window.add(event);
+  const driver: Driver = {
+    ports,
+    session: ports.ids.next("ses"),
+    options: { waiting: "return" },
+    head: { ...point.head, hash },
+    registers: point.registers,
+    window,
+    // A fork's first commit brings all registers: those it takes over are its own from then on.
+    staged: { events: [], puts: point.registers.all(), taken: [], blobs: [], at: 0 },
+    attachable: new Set(),
+    created: { workspace: row.workspace, title: title ?? row.title, fork: { session: from, seq, tip: row.seq } },
+  };
+  const begun: SessionEvent = {
+    type: "session.forked",
+    payload: { from, seq, title: title ?? row.title, kept: keptOf(stored, events, seq) },
+  };
+  stage(driver, [begun]);
+  await flush(driver);
+  return { session: driver.session, seq };
+}
+
+/** Head and registers at the last end of a step up to `at`, folded from the nearest snapshot before it. */
+async function stepEnd(
+  log: Log,
+  session: string,
+  events: readonly RecordedEvent[],
+  at: number,
+): Promise<{ readonly head: Head; readonly registers: MutableRegisters }> {
+  let snapshot = await log.snapshot(session, at);
+  for (;;) {
+    const start = snapshot === null ? { head: emptyHead, rows: [] } : { head: parseHead(snapshot.head, session), rows: snapshot.registers };
+    const end = lastStepEnd(events, start.head, parseRegisters(start.rows, session), at);
+    if (end !== null) return fold(events, start.head, parseRegisters(start.rows, session), end);
+    if (snapshot === null)
+      throw new HoldfastError("usage", `no step of session ${session} had ended by event ${at}`, { hint: "fork it later" });
+    snapshot = await log.snapshot(session, snapshot.seq - 1);
+  }
+}
+
+function lastStepEnd(events: readonly RecordedEvent[], from: Head, registers: MutableRegisters, at: number): number | null {
+  let found = from.seq > 0 && isStepEnd(from.turn) ? from.seq : null;
+  fold(events, from, registers, at, (head, seq) => {
+    if (isStepEnd(head.turn)) found = seq;
+  });
+  return found;
+}
+
+function fold(
+  events: readonly RecordedEvent[],
+  from: Head,
+  registers: MutableRegisters,
+  to: number,
+  onEach?: (head: Head, seq: number) => void,
+): { readonly head: Head; readonly registers: MutableRegisters } {
+  let head = from;
+  for (const event of events) {
+    if (event.seq <= from.seq || event.seq > to) continue;
+    const applied = apply(head, registers, event, event.at);
+    head = applied.head;
+    registers.put(applied.puts);
+    onEach?.(head, event.seq);
+  }
+  return { head: { ...head, seq: to }, registers };
+}
+
+/** What stands in the place of erased payloads and isn't said within the shared part itself. */
+function keptOf(stored: readonly StoredEvent[], events: readonly RecordedEvent[], seq: number): EventPayload<"session.forked">["kept"] {
+  const told = new Set(
+    events.flatMap((event) =>
+      event.seq <= seq && (event.type === "item.erased" || event.type === "session.forked") ? event.payload.kept.map((one) => one.seq) : [],
+    ),
+  );
+  const later = new Set(
+    events.flatMap((event) => (event.seq > seq && event.type === "item.erased" ? event.payload.kept.map((one) => one.seq) : [])),
+  );
+  return events
+    .filter((event) => event.seq <= seq && (later.has(event.seq) || (stored[event.seq - 1]?.payload === null && !told.has(event.seq))))
+    .map((event) => ({ seq: event.seq, version: eventVersion, payload: event.payload as Json }));
+}
