@@ -62,6 +62,8 @@ export function createPageProcesses(): Processes {
     revoke: async () => ({ taken: [] }),
     attach: refuse,
     read: refuse,
+    write: async () => null,
+    closeInput: async () => undefined,
     pause: async () => undefined,
     endRuns: async () => undefined,
     forgetOutput: async () => undefined,

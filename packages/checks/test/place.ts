@@ -189,7 +189,7 @@ function testProcesses(home: string): TestProcesses {
         });
       });
       const owner = { pid: child.pid ?? 0, startTime: "", bootId: "", label: ref };
-      return { ref, owner, ended, stop: async () => (kill(child), void (await ended)) };
+      return { ref, owner, input: null, ended, stop: async () => (kill(child), void (await ended)) };
     },
     async read(ref, offset, length) {
       const bytes = Buffer.concat(children.get(ref)?.chunks ?? []);
@@ -199,6 +199,8 @@ function testProcesses(home: string): TestProcesses {
       pauses.push(`${paused ? "pause" : "continue"} ${ref}`);
       if (ref === "gone") throw new Error("it has ended");
     },
+    write: never,
+    closeInput: never,
     record: never,
     endRuns: never,
     forgetOutput: never,

@@ -69,6 +69,8 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
           revoke: async () => ({ taken: [] }),
           attach: async () => Promise.reject(new Error("no commands here")),
           read: async () => ({ bytes: new Uint8Array(), size: 0 }),
+          write: async () => null,
+          closeInput: async () => undefined,
           pause: async () => {},
           endRuns: async () => undefined,
           forgetOutput: async () => undefined,

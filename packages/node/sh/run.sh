@@ -1,9 +1,10 @@
 # The wrapper of one command: it outlives the program that started it. Plain POSIX sh; run by bash for its job control,
 # which works without a terminal (see docs/decisions/0002-command-wrapper.md).
 #
-#   bash --posix run.sh FOLDER MARK SECONDS BLOCKS CONFINED CWD ABSENT COMMAND...
+#   bash --posix run.sh FOLDER MARK SECONDS BLOCKS CONFINED INPUT CWD ABSENT COMMAND...
 #
 # FOLDER holds the records (start, exit) and the spool (output). ABSENT lists paths that must not be there at the end.
+# INPUT is none; or pipe or terminal, where COMMAND reads what is written to the named pipe FOLDER/input.
 # MARK names the run in the environment of everything it starts. BLOCKS caps the output, in units of 512 bytes.
 # CONFINED is yes where COMMAND is bubblewrap with a bash in it that reads its standard input. Descriptor 3 tells the
 # starter: a line once the claim is taken, another once the exit record stands. Exit status 75: it was taken before; 76: the
@@ -11,16 +12,17 @@
 #
 # A program that was updated while it runs finds this script of the new version. What it then passes would be taken for
 # something else, and a path of the system for one to move away: nothing is done for who doesn't name this very form.
-[ "${HOLDFAST_WRAPPER_FORM-}" = 2 ] || exit 76
+[ "${HOLDFAST_WRAPPER_FORM-}" = 3 ] || exit 76
 unset HOLDFAST_WRAPPER_FORM
 set -m
-folder=$1 mark=$2 seconds=$3 blocks=$4 confined=$5 cwd=$6 absent=$7
-shift 7
+folder=$1 mark=$2 seconds=$3 blocks=$4 confined=$5 input=$6 cwd=$7 absent=$8
+shift 8
 unset HOLDFAST_WRAPPER
 
 why=
 trap 'why=${why:-timed_out}' USR1
 trap 'why=${why:-output_capped}' USR2
+trap 'why=${why:-unspooled}' ALRM
 trap 'why=${why:-ended}' TERM INT HUP
 
 . "${0%/*}/inherited.sh"
@@ -57,11 +59,13 @@ PIPE
 # this from its standard input, for only then does bash say which child a signal ended; bubblewrap can't tell. No descriptor
 # that reaches the sandbox is of a file: the command could open it again, for writing, through /proc/1/fd.
 confine() {
-  exec "$@" 3>&- 4<&- >&5 5>&- 6<&- 2>&7 7>&- 8<&- 9>&- <<'INSIDE'
+  exec "$@" 3<&0 4<&- >&5 5>&- 6<&- 2>&7 7>&- 8<&- 9>&- <<'INSIDE'
 set -m
 trap 'kill -s TERM -- -1' TERM
+[ "$1" != none ] || exec 3</dev/null
+shift
 echo begun >&2
-"$@" 2>&1 </dev/null &
+"$@" 2>&1 <&3 3<&- &
 command=$!
 while :; do
   wait "$command"
@@ -76,6 +80,22 @@ INSIDE
 # A pipe that nobody writes to, as descriptors 8 and 9: waiting on it with a limit is a sleep without a process.
 open_pipe idle
 exec 8<&4 9>&5
+
+# What is typed to the command. The keeper has the pipe open for writing, so that what the command reads has no end, until
+# somebody who wants it to end the keeper, by TERM. It ends with us, as the timer below does. Our own input is the other end.
+keeper=
+if [ "$input" != none ]; then
+  mkfifo -m 600 "$folder/input"
+  exec 4<>"$folder/input"
+  (
+    trap 'exit 0' TERM
+    exec 3>&- 9>&-
+    is_over "$seconds"
+  ) >&4 4<&- 2>/dev/null &
+  keeper=$!
+  exec <"$folder/input" 4<&-
+  printf 'input %s %s end\n' "$input" "$keeper" >>"$folder/start"
+fi
 
 is_left() {
   if [ "$confined" = yes ]; then kill -0 "$command" 2>/dev/null; else is_left_of "$command"; fi
@@ -128,7 +148,7 @@ else
   open_pipe output.pipe
   if cd "$cwd" 2>/dev/null; then
     echo begun >&2
-    HOLDFAST_RUN=$mark "$@" >&5 2>&1 </dev/null 3>&- 4<&- 5>&- 6<&- 7>&- 8<&- 9>&- &
+    HOLDFAST_RUN=$mark "$@" >&5 2>&1 3>&- 4<&- 5>&- 6<&- 7>&- 8<&- 9>&- &
   else
     (echo "holdfast: the folder $cwd is gone" >&5; exit 126) &
   fi
@@ -136,12 +156,18 @@ else
 fi
 printf 'command %s end\n' "$command" >>"$folder/start"
 
-# The kernel enforces the cap: the reader may not write a file larger than this, and nothing is buffered.
+# The kernel enforces the cap: the reader may not write a file larger than this, and is ended by a signal where it tries.
+# Nothing is buffered. Any other failure is the disk's.
 (
   exec 3>&- 5>&- 6<&- 8<&- 9>&-
   ulimit -c 0
   ulimit -f "$blocks"
-  cat <&4 >>"$folder/output" 7>&- || kill -s USR2 "$$"
+  cat <&4 >>"$folder/output" 7>&-
+  case $? in
+    0) ;;
+    1) kill -s ALRM "$$" ;;
+    *) kill -s USR2 "$$" ;;
+  esac
   [ "$confined" = yes ] || echo done >&7
 ) 2>/dev/null &
 reader=$!
@@ -166,7 +192,7 @@ if [ -n "$why" ]; then
   end_command
   wait "$command"
 fi
-trap : USR1 TERM INT HUP
+trap : USR1 TERM INT HUP ALRM
 
 # Its own process has ended: so does whatever it left behind. A pid namespace has seen to that already.
 if [ "$confined" = no ]; then
@@ -212,9 +238,11 @@ done <<PATHS
 $absent
 PATHS
 
-# One write; a record without its last word counts as none.
-printf '%s end\n' "$end" >"$folder/exit"
+# One write; a record without its last word counts as none. On a full disk the end of the output makes room for it.
+printf '%s end\n' "$end" >"$folder/exit" ||
+  { truncate -s -8192 "$folder/output" && printf '%s end\n' "$end" >"$folder/exit"; }
 kill -s TERM -- "-$timer" 2>/dev/null
+[ -z "$keeper" ] || kill -s TERM "$keeper" 2>/dev/null
 
 # What left the group and holds no pipe is found by its mark. The starter does that faster, if it still lives.
 trap '' PIPE

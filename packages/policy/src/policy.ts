@@ -1,6 +1,7 @@
 import type { Policy, PolicyDecision, PolicyRequest } from "@holdfast/runtime/ports/policy";
 import { commandFacts } from "./decide/command.ts";
 import { fileFacts } from "./decide/files.ts";
+import { typedFacts } from "./decide/typed.ts";
 import { judgeSubjects, unanswered } from "./decide/judge.ts";
 import type { Fact } from "./facts/fact.ts";
 import type { PolicyPlaces } from "./facts/place.ts";
@@ -69,6 +70,10 @@ export async function factsOf(request: PolicyRequest, places: PolicyPlaces): Pro
     case "write_file":
     case "apply_patch":
       return { subjects: [await fileFacts(request, "edit", places)], provenRead: false };
+    case "write_input": {
+      const { typed } = request.plan;
+      return typed === undefined ? single("harmless_tool", request.tool) : typedFacts(request, typed, places);
+    }
     case "read_output":
     case "update_plan":
     case "ask_user":

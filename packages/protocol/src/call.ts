@@ -26,6 +26,8 @@ export const callPlan = z.object({
   cwd: z.string().optional(),
   /** Set for a tool of an MCP server: whose it is, its name there, and a digest of all that defines it. */
   mcp: z.object({ server: z.string(), tool: z.string(), definition: z.string() }).optional(),
+  /** Where the call gives input to a command that was started before: that command's line, and what is typed. */
+  typed: z.object({ command: z.string(), text: z.string() }).optional(),
   expect: expectation.optional(),
   /** Set where the call is carried out by a person's answer, and by nothing else. */
   question: asking.optional(),
@@ -43,7 +45,17 @@ export const changedFile = z.object({
 export type ChangedFile = z.infer<typeof changedFile>;
 
 /** A piece of asynchronous work with a handle, left running by a call. */
-export const task = z.object({ id: z.string(), callId: z.string(), kind: z.literal("command"), title: z.string(), ref: z.string() });
+export const task = z.object({
+  id: z.string(),
+  callId: z.string(),
+  kind: z.literal("command"),
+  title: z.string(),
+  ref: z.string(),
+  /** Where it takes input: the line that runs, by which what is typed is judged. */
+  command: z.string().optional(),
+  /** How much of its output results have shown, bytes. */
+  shown: z.number().int().nonnegative().optional(),
+});
 export type Task = z.infer<typeof task>;
 
 /** What a tool brings back. `text` is what the model reads; `output` names the whole where `text` is a part. */
@@ -64,6 +76,8 @@ export const callOutcome = z.object({
   endedTask: z.string().optional(),
   /** The session's plan from now on: set by `update_plan` alone. */
   steps: z.array(planStep).optional(),
+  /** How much of a task's output has now been shown, bytes. */
+  shown: z.object({ taskId: z.string(), bytes: z.number().int().nonnegative() }).optional(),
   /** Set by `give_up` alone. */
   gaveUp: z.object({ reason: z.string(), blockedBy: z.string().nullable() }).optional(),
 });

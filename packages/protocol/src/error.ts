@@ -22,6 +22,7 @@ export const errorCodes = [
   "question_closed",
   "output_invalid",
   "sandbox_unavailable",
+  "terminal_unavailable",
   "workspace_invalid",
   "workspace_busy",
   "tool_input_invalid",

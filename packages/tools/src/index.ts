@@ -11,13 +11,15 @@ import { runCommand } from "./run-command.ts";
 import { search } from "./search.ts";
 import { updatePlan } from "./update-plan.ts";
 import { viewImage } from "./view-image.ts";
+import { writeInput } from "./write-input.ts";
 import { writeFile } from "./write-file.ts";
 
 export type { ToolPorts } from "./define.ts";
 
 /** The built-in tools, in the order the request shows them. Without processes there are none that run commands. */
 export function createTools(ports: ToolPorts): Tool[] {
-  const commands = ports.processes === null ? [] : [runCommand(ports, ports.processes), readOutput(ports.processes)];
+  const commands =
+    ports.processes === null ? [] : [runCommand(ports, ports.processes), readOutput(ports.processes), writeInput(ports.processes)];
   return [
     readFile(ports),
     editFile(ports),

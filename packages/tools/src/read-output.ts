@@ -6,6 +6,7 @@ import { flag, whole } from "./input.ts";
 import { describeEnd } from "./output/describe-end.ts";
 import { waitFor } from "./output/follow.ts";
 import { parseHandle } from "./output/handle.ts";
+import { decoderOf } from "./output/terminal.ts";
 import { outputPart, searchOutput } from "./output/read.ts";
 
 const maxWaitS = 600;
@@ -53,12 +54,14 @@ export function readOutput(processes: Processes) {
       if (stop === true && key[0] !== context.session)
         return failed(`${handle} is a command of the session that this one was forked from. It can't be stopped here.`);
       if (before.type === "running" && stop === true) await running.stop();
-      else if (before.type === "running" && wait_s !== undefined) await waitFor(running, wait_s * 1000, signal);
+      else if (before.type === "running" && wait_s !== undefined) await waitFor(processes, running, { forMs: wait_s * 1000 }, signal);
       throwIfLetGo(signal);
       // Asked before reading: what is shown of a command that is said to have ended is then its whole output.
       const record = await processes.record(...key);
       const read = (from: number, length: number) => processes.read(running.ref, from, length);
-      const text = search === undefined ? await outputPart(read, offset ?? null) : await searchOutput(read, search, offset ?? 0);
+      const decode = decoderOf(running.input);
+      const text =
+        search === undefined ? await outputPart(read, offset ?? null, decode) : await searchOutput(read, search, offset ?? 0, decode);
       const hasEnded = record.type === "ended";
       return {
         status: signal.aborted && !hasEnded ? "interrupted" : "completed",
@@ -72,11 +75,11 @@ export function readOutput(processes: Processes) {
   });
 }
 
-function statusLine(record: CommandRecord): string {
+export function statusLine(record: CommandRecord): string {
   return record.type === "ended" ? describeEnd(record.end) : "still running";
 }
 
-function exitOf(record: CommandRecord): Pick<CallOutcome, "exitCode" | "signal"> {
+export function exitOf(record: CommandRecord): Pick<CallOutcome, "exitCode" | "signal"> {
   if (record.type !== "ended") return {};
   return {
     exitCode: record.end.type === "exited" ? record.end.exitCode : null,

@@ -1,13 +1,14 @@
 import type { CallOutcome } from "@holdfast/protocol/call";
 import { isHoldfastError } from "@holdfast/protocol/error";
-import type { CommandEnd, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
+import type { CommandEnd, CommandSpec, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, CallRefusal, ProbeFinding } from "@holdfast/runtime/ports/tool-host";
 import { z } from "zod";
 import { defineTool, failed, interrupted, refuse, throwIfLetGo, type ToolPorts } from "./define.ts";
-import { decoded, whole } from "./input.ts";
+import { decoded, flag, whole } from "./input.ts";
 import { describeEnd } from "./output/describe-end.ts";
 import { streamOutput, waitFor } from "./output/follow.ts";
 import { handleOf } from "./output/handle.ts";
+import { decoderOf } from "./output/terminal.ts";
 import { outputWindow } from "./output/window.ts";
 import { isRefusal, placeOf, type Place } from "./place.ts";
 
@@ -15,12 +16,16 @@ const defaultTimeoutS = 600;
 const maxTimeoutS = 24 * 60 * 60;
 const defaultYieldS = 30;
 const maxYieldS = 600;
+/** A program that has said something and then nothing for so long may be waiting to be typed at. */
+const quietBeforeTypingMs = 1000;
 const outputCap = 256 * 1024 * 1024;
 
 const input = z.strictObject({
   command: z.string().trim().min(1).describe("for bash"),
   cwd: z.string().optional(),
   timeout_s: whole(1, maxTimeoutS).optional().describe(`default ${defaultTimeoutS}`),
+  tty: flag().optional().describe("give it a terminal to type at with write_input"),
+  stdin: flag().optional().describe("keep its input open for write_input"),
   yield_s: whole(0, maxYieldS).optional().describe(`return after this while it runs on; default ${defaultYieldS}`),
   expect: decoded(z.strictObject({ exit_code: whole(0, 255).optional(), output_contains: z.string().optional() }))
     .optional()
@@ -34,7 +39,8 @@ const prepared = z.object({ goneCwd: z.string().nullable(), bootId: z.string() }
 export function runCommand(ports: ToolPorts, processes: Processes) {
   return defineTool({
     name: "run_command",
-    description: "Run a shell command without a terminal or input. If it outlasts yield_s it goes on, and read_output follows it.",
+    description:
+      "Run a shell command, by default without a terminal or input. If it outlasts yield_s it goes on, and read_output follows it.",
     input,
     async plan({ command, cwd, expect }, context) {
       if (command.includes("\0")) return refuse("The command holds a NUL character, which no program can be given. Nothing was run.");
@@ -71,6 +77,7 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
           outputCap,
           confinement: { ...context.confinement, scope: intent.scope },
           env: {},
+          ...inputOf(wanted),
         });
       } catch (error) {
         if (!isHoldfastError(error) || error.code === "claim_lost") throw error;
@@ -107,6 +114,10 @@ async function whereToRun(
   return { place: fallback, goneCwd: context.cwd };
 }
 
+function inputOf({ tty, stdin }: Input): Pick<CommandSpec, "input"> {
+  return tty === true ? { input: "terminal" } : stdin === true ? { input: "pipe" } : {};
+}
+
 function expectationOf(expect: NonNullable<Input["expect"]>) {
   return {
     ...(expect.exit_code !== undefined && { exitCode: expect.exit_code }),
@@ -123,30 +134,35 @@ async function follow(
   signal: AbortSignal,
 ): Promise<CallOutcome> {
   await context.handOver(running.owner);
-  const waiting = waitFor(running, (wanted.yield_s ?? defaultYieldS) * 1000, signal).then(async (followed) => {
+  const patience = {
+    forMs: (wanted.yield_s ?? defaultYieldS) * 1000,
+    // Whoever may type wants to be told when it seems to be their turn.
+    ...(running.input !== null && wanted.yield_s === undefined && { quietMs: quietBeforeTypingMs }),
+  };
+  const waiting = waitFor(processes, running, patience, signal).then(async (followed) => {
     if (followed.type !== "aborted") return followed;
     throwIfLetGo(signal);
     await running.stop();
     return { type: "ended", ...(await running.ended) } as const;
   });
   const [followed] = await Promise.all([waiting, streamOutput(processes, running.ref, context.emit, waiting)]);
-  return outcomeOf(processes, running.ref, followed.type === "ended" ? followed : null, wanted, intent);
+  return outcomeOf(processes, running, followed.type === "ended" ? followed : null, wanted, intent);
 }
 
 /** `ended` null: it goes on running, and the outcome carries its task. */
 async function outcomeOf(
   processes: Processes,
-  ref: string,
+  { ref, input }: Pick<RunningCommand, "ref" | "input">,
   ended: { readonly end: CommandEnd; readonly durationMs: number } | null,
   wanted: Input,
   intent: CallIntent,
 ): Promise<CallOutcome> {
   const handle = handleOf(intent.callId, intent.attempt);
-  const window = await outputWindow((offset, length) => processes.read(ref, offset, length), `read_output ${handle}`);
+  const window = await outputWindow((offset, length) => processes.read(ref, offset, length), `read_output ${handle}`, decoderOf(input));
   const { goneCwd } = prepared.parse(intent.prepared);
   const lines = [
     ended === null
-      ? `still running after ${wanted.yield_s ?? defaultYieldS} s; follow or stop it with read_output ${handle}`
+      ? `still running${input === null ? ` after ${wanted.yield_s ?? defaultYieldS} s` : `; type with write_input ${handle}`}; follow or stop it with read_output ${handle}`
       : describeEnd(ended.end),
     ...(goneCwd === null ? [] : [`The working folder ${goneCwd} no longer exists; this ran in ${intent.plan.cwd}.`]),
     window.size > 0 ? window.text : ended === null ? "no output yet" : "no output",
@@ -157,8 +173,10 @@ async function outcomeOf(
     trust: "tool",
     ...(ended !== null && window.isWhole ? {} : { output: handle }),
   };
-  if (ended === null)
-    return { ...outcome, task: { id: handle, callId: intent.callId, kind: "command", title: titleOf(wanted.command), ref } };
+  if (ended === null) {
+    const typing = input === null ? {} : { command: wanted.command, shown: window.size };
+    return { ...outcome, task: { id: handle, callId: intent.callId, kind: "command", title: titleOf(wanted.command), ref, ...typing } };
+  }
   return {
     ...outcome,
     exitCode: ended.end.type === "exited" ? ended.end.exitCode : null,
@@ -175,6 +193,7 @@ function statusOf(end: CommandEnd, expected: number): CallOutcome["status"] {
     case "signalled":
     case "timed_out":
     case "output_capped":
+    case "unspooled":
       return "failed";
     case "ended":
       return "interrupted";
@@ -206,8 +225,7 @@ async function probeCommand(processes: Processes, wanted: Input, intent: CallInt
     case "ended": {
       if (record.end.type === "lost")
         return { type: "unknown", look: `${wanted.command}: it was started, and its process is gone without an exit record` };
-      const { ref } = await processes.attach(...key);
-      return { type: "happened", outcome: await outcomeOf(processes, ref, record, wanted, intent) };
+      return { type: "happened", outcome: await outcomeOf(processes, await processes.attach(...key), record, wanted, intent) };
     }
     case "none":
     case "revoked":

@@ -1,7 +1,7 @@
 import type { CallOutcome, CallPlan } from "@holdfast/protocol/call";
 import type { Json } from "@holdfast/protocol/json";
 import type { BlobStore } from "@holdfast/runtime/ports/blobs";
-import type { Processes } from "@holdfast/runtime/ports/processes";
+import type { Confinement, Processes } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, Tool } from "@holdfast/runtime/ports/tool-host";
 import { temporaryFiles } from "../../node/test/files-workspace.ts";
 import { createTools } from "../src/index.ts";
@@ -22,7 +22,9 @@ export interface Workbench extends Awaited<ReturnType<typeof temporaryFiles>> {
   bytes(path: string): Promise<Uint8Array>;
 }
 
-export async function workbench(options: { readonly processes?: Processes; readonly cwd?: string } = {}): Promise<Workbench> {
+export async function workbench(
+  options: { readonly processes?: Processes; readonly cwd?: string; readonly sandbox?: Confinement["mode"] } = {},
+): Promise<Workbench> {
   const at = await temporaryFiles();
   const stored = new Map<string, Uint8Array>();
   const blobs: BlobStore = {
@@ -47,7 +49,13 @@ export async function workbench(options: { readonly processes?: Processes; reado
     ancestors: [],
     callId: "call_0",
     cwd: options.cwd ?? at.root,
-    confinement: { mode: "off", network: "all", scope: {}, roots: [at.root], purpose: "session" },
+    confinement: {
+      mode: options.sandbox ?? "off",
+      network: options.sandbox === undefined ? "all" : "none",
+      scope: {},
+      roots: [at.root],
+      purpose: "session",
+    },
     seenDigest: (path) => seen.get(path) ?? null,
     task: (id) => tasks.get(id) ?? null,
     handOver: async () => undefined,
@@ -98,6 +106,8 @@ export async function workbench(options: { readonly processes?: Processes; reado
       for (const each of outcome.seen ?? []) seen.set(each.path, each.digest);
       for (const each of outcome.changed ?? []) if (each.afterDigest === null) seen.delete(each.path);
       if (outcome.task !== undefined) tasks.set(outcome.task.id, outcome.task);
+      const shown = outcome.shown && tasks.get(outcome.shown.taskId);
+      if (outcome.shown !== undefined && shown !== undefined) tasks.set(shown.id, { ...shown, shown: outcome.shown.bytes });
       if (outcome.endedTask !== undefined) tasks.delete(outcome.endedTask);
       return outcome;
     },

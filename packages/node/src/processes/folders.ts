@@ -20,6 +20,8 @@ export interface RunFolder {
   readonly start: string;
   readonly exit: string;
   readonly output: string;
+  /** A named pipe: what the command reads, where it was started with an input. */
+  readonly input: string;
   readonly paused: string;
   /** What lets the run reach its hosts. */
   readonly pass: string;
@@ -46,6 +48,7 @@ export function runFolder(home: string, ref: string): RunFolder {
     start: under("start"),
     exit: under("exit"),
     output: under("output"),
+    input: under("input"),
     paused: under("paused"),
     pass: under("pass"),
     links: under("links"),

@@ -16,6 +16,7 @@ import { nearestReal } from "../sandbox/real.ts";
 import { pauseRun } from "./control.ts";
 import { fileName, markOf, refOf, runFolder, sessionFolders } from "./folders.ts";
 import { bootId, currentOwner, isAlive } from "./identity.ts";
+import { closeInput, writeInput } from "./input.ts";
 import { defaultScripts, prepareLaunch } from "./launch.ts";
 import type { LaunchContext } from "./launch.ts";
 import { endOfRun, readStart, revokeClaim } from "./records.ts";
@@ -114,6 +115,8 @@ export function createProcesses(options: ProcessesOptions): Processes {
       return { taken };
     },
     read: (ref, offset, length) => readSpool(runFolder(home, ref).output, offset, length),
+    write: (ref, bytes) => writeInput(runFolder(home, ref), bytes),
+    closeInput: (ref) => closeInput(runFolder(home, ref)),
     pause: async (ref, paused) => pauseRun(runFolder(home, ref), markOf(home, ref), paused),
     endRuns: async (session, idPrefix) => {
       const ofPrefix = unfinished(home, session).filter((ref) => ref.startsWith(`${fileName(session)}/${idPrefix}`));

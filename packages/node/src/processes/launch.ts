@@ -2,7 +2,7 @@ import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoldfastError } from "@holdfast/protocol";
-import type { CommandSpec } from "@holdfast/runtime/ports/processes";
+import type { CommandInput, CommandSpec } from "@holdfast/runtime/ports/processes";
 import { caches } from "../sandbox/caches.ts";
 import type { Link, Networks } from "../sandbox/network.ts";
 import { reachOf } from "../sandbox/network.ts";
@@ -41,6 +41,7 @@ export interface Launch {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly link: Link | null;
+  readonly input: CommandInput | null;
   /** Of the network namespace: the session's, or the run's own. */
   readonly networkFolder: string;
 }
@@ -89,6 +90,7 @@ export async function prepareLaunch(
   const environment = commandEnvironment(context.environment, bash, programs === null ? tmp : "/tmp", {
     ...cached?.environment,
     ...link?.environment,
+    ...(spec.input === "terminal" ? { TERM: terminalType } : {}),
     ...spec.env,
   });
 
@@ -97,7 +99,7 @@ export async function prepareLaunch(
   const links = watched.length === 0 ? {} : await noteLinks(folder.links, watched, context.gitlinks);
 
   const mark = markOf(context.home, ref);
-  const command = [bash, "-c", spec.command];
+  const command = spec.input === "terminal" ? onTerminal(spec.command, bash, context.outerPath) : [bash, "-c", spec.command];
   const { line, absent, outer } = programs === null ? { line: command, absent: [], outer: {} } : confined(programs, links);
   return {
     folder,
@@ -110,13 +112,15 @@ export async function prepareLaunch(
       (Math.min(spec.timeoutMs, longestMs) / 1000).toFixed(3),
       String(Math.max(1, Math.ceil(Math.min(spec.outputCap, largestOutput) / 512))),
       programs === null ? "no" : "yes",
+      spec.input ?? "none",
       spec.cwd,
       absent.join("\n"),
       ...line,
     ],
     // The wrapper takes this out again: its helpers keep it, the command never has it.
-    environment: { ...environment, ...outer, HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "2" },
+    environment: { ...environment, ...outer, HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "3" },
     link,
+    input: spec.input ?? null,
     networkFolder,
   };
 
@@ -159,10 +163,30 @@ export async function prepareLaunch(
       bash,
       "--posix",
       "-s",
+      spec.input ?? "none",
       ...command,
     ];
     return { line, absent: view.absent, outer: { PATH: context.outerPath } };
   }
+}
+
+/** Known to every system with terminals at all. */
+const terminalType = "xterm-256color";
+const terminalSize = { rows: 40, columns: 120 } as const;
+
+/** The same with a pseudo terminal of its own around it (docs/decisions/0005-terminals.md). */
+function onTerminal(line: string, bash: string, path: string): string[] {
+  const script = process.platform === "linux" ? findProgram("script", path) : null;
+  if (script === null) {
+    throw new HoldfastError("terminal_unavailable", "A program can be given a terminal only where util-linux's script is installed.", {
+      hint: "Install it (Debian, Ubuntu: bsdutils; Fedora: util-linux-script), or run the command without tty.",
+    });
+  }
+  const size = `stty rows ${terminalSize.rows} cols ${terminalSize.columns}`;
+  const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+  const whole = `${size}; exec ${quoted(bash)} -c ${quoted(line)}`;
+  checkLength(whole);
+  return [script, "-qefc", whole, "/dev/null"];
 }
 
 function bashIn(path: string | undefined): string {
@@ -181,7 +205,11 @@ function checkSpec(spec: CommandSpec): void {
   }
   if (spec.command.includes("\0"))
     throw new HoldfastError("tool_input_invalid", "The command holds a NUL byte, which no program can be given.");
-  if (Buffer.byteLength(spec.command) > longestCommand) {
+  checkLength(spec.command);
+}
+
+function checkLength(line: string): void {
+  if (Buffer.byteLength(line) > longestCommand) {
     throw new HoldfastError("tool_input_invalid", `The command is longer than ${longestCommand} bytes.`, {
       hint: "Write it to a file and run that.",
     });

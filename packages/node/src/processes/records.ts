@@ -22,9 +22,12 @@ export interface TakenRecord {
   readonly isConfined: boolean;
   /** The command's first process, once it was started; under the sandbox that is bubblewrap. */
   readonly command: number | null;
+  /** What the command reads, where it was started with something: `keeper` is the process that keeps it from ending. */
+  readonly input: { readonly type: "pipe" | "terminal"; readonly keeper: number } | null;
 }
 
 const runLine = /^run (\d+) (\S+) (\S+) ([\d.]+) (yes|no) end$/;
+const inputLine = /^input (pipe|terminal) (\d+) end$/;
 const commandLine = /^command (\d+) end$/;
 const revokedText = "revoked end\n";
 
@@ -35,7 +38,12 @@ export function readStart(folder: RunFolder): StartRecord {
   const lines = text.split("\n");
   const run = lines.length > 1 ? runLine.exec(lines[0] ?? "") : null;
   if (run === null) return { type: "broken" };
-  const command = lines.length > 2 ? commandLine.exec(lines[1] ?? "") : null;
+  // Without the last, which may be half written.
+  const further = lines.slice(1, -1);
+  const matchOf = (pattern: RegExp): RegExpExecArray | null =>
+    further.map((line) => pattern.exec(line)).find((match) => match !== null) ?? null;
+  const command = matchOf(commandLine);
+  const input = matchOf(inputLine);
   return {
     type: "taken",
     pid: Number(run[1]),
@@ -44,6 +52,7 @@ export function readStart(folder: RunFolder): StartRecord {
     timeoutMs: Math.round(Number(run[4]) * 1000),
     isConfined: run[5] === "yes",
     command: command === null ? null : Number(command[1]),
+    input: input === null ? null : { type: input[1] === "pipe" ? "pipe" : "terminal", keeper: Number(input[2]) },
   };
 }
 
@@ -80,6 +89,8 @@ function endOf(word: string, value: number, folder: RunFolder, timeoutMs: number
       return { type: "timed_out", afterMs: timeoutMs };
     case "output_capped":
       return { type: "output_capped", bytes: statSync(folder.output, { throwIfNoEntry: false })?.size ?? 0 };
+    case "unspooled":
+      return { type: "unspooled" };
     case "ended":
       return { type: "ended" };
     default:

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol";
 import type { Owner } from "@holdfast/runtime/ports/log";
-import type { RunningCommand } from "@holdfast/runtime/ports/processes";
+import type { CommandInput, RunningCommand } from "@holdfast/runtime/ports/processes";
 import { disarmNewLinks } from "../sandbox/gitlinks.ts";
 import type { ListGitlinks } from "../sandbox/gitlinks.ts";
 import type { Networks, Pass } from "../sandbox/network.ts";
@@ -72,6 +72,7 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
   return follow(
     place,
     start,
+    launch.input,
     ended,
     left.then(() => undefined),
   );
@@ -126,10 +127,11 @@ export async function attachRun(place: RunPlace): Promise<Run> {
   const wrapperGone = ended.then(async () => {
     while (isRunning(start)) await sleep(pollMs);
   });
-  return follow(place, start, ended, wrapperGone);
+  const input = start.type === "taken" ? (start.input?.type ?? null) : null;
+  return follow(place, start, input, ended, wrapperGone);
 }
 
-function follow(place: RunPlace, start: StartRecord, ended: Promise<Ended>, wrapperGone: Promise<void>): Run {
+function follow(place: RunPlace, start: StartRecord, input: CommandInput | null, ended: Promise<Ended>, wrapperGone: Promise<void>): Run {
   const gone = wrapperGone.then(async () => {
     const pass = readPass(place.folder);
     if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
@@ -142,7 +144,7 @@ function follow(place: RunPlace, start: StartRecord, ended: Promise<Ended>, wrap
   void ended.finally(() => (over = true)).catch(() => undefined);
   const { pid, startTime, bootId } = start.type === "taken" ? start : { pid: 0, startTime: "", bootId: "" };
   const owner: Owner = { pid, startTime, bootId, label: place.ref };
-  return { ref: place.ref, owner, ended, gone, isOver: () => over, stop: () => stopRun(place.folder, place.mark, gone) };
+  return { ref: place.ref, owner, input, ended, gone, isOver: () => over, stop: () => stopRun(place.folder, place.mark, gone) };
 }
 
 function readPass(folder: RunFolder): Pass | null {

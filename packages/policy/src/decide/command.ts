@@ -3,17 +3,18 @@ import { analyse } from "../facts/analyse.ts";
 import type { Fact } from "../facts/fact.ts";
 import type { PolicyPlaces } from "../facts/place.ts";
 import { newLookup, resolveNeed } from "../facts/resolve.ts";
-import { programOf } from "../shell/command.ts";
+import { type Places, programOf } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
 import { withoutAllowedNetwork } from "./judge.ts";
 
-/** Facts of a command line, one list for each subject, with every path resolved. */
+/** Facts of a command line, one list for each subject, with every path resolved. `start` null: it runs in an unknown folder. */
 export async function commandFacts(
   request: PolicyRequest,
   line: string,
   places: PolicyPlaces,
+  start: Places = [""],
 ): Promise<{ subjects: Fact[][]; provenRead: boolean }> {
-  const parsed = parseCommand(line);
+  const parsed = parseCommand(line, start);
   const analysis = analyse(parsed, places.home);
   const movesFiles = parsed.commands.some((command) => ["mv", "ln", "git"].includes(programOf(command.words) ?? ""));
   const lookup = newLookup(request, places, movesFiles);
@@ -30,7 +31,7 @@ export async function commandFacts(
 }
 
 /** What holds for every command of a session, before anything is said against it. */
-function groundFact(request: PolicyRequest, provenRead: boolean): Fact {
+export function groundFact(request: PolicyRequest, provenRead: boolean): Fact {
   const fact = (kind: Fact["kind"]): Fact => ({ kind, what: "the command", scope: {} });
   if (request.mode !== "off" && !request.canSandbox) return fact("no_sandbox");
   if (provenRead) return fact("proven_read");

@@ -13,6 +13,7 @@ export const factKinds = [
   "hidden_characters",
   "hidden_code",
   "unknown_program",
+  "typed_input",
   "changed_environment",
   "inline_code",
   "network",

@@ -30,6 +30,13 @@ function languageOf(program: string): string | null {
   return codeOptions[language] === undefined ? null : language;
 }
 
+/** The option after which a program takes code; null for what is no interpreter. */
+export function codeOptionOf(program: string): string | null {
+  const language = languageOf(program);
+  const usual: Readonly<Record<string, string>> = { python: "-c", php: "-r" };
+  return language === null ? null : (usual[language] ?? "-e");
+}
+
 /** Code written into the command itself; null where there is none that can be read. */
 function codeOf(call: JudgedCall, language: string): string | null {
   const codes: string[] = [];

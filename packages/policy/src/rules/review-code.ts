@@ -73,6 +73,15 @@ export const reviewCodeRules: readonly Rule[] = [
   },
   {
     ...builtin,
+    id: "builtin:typed-input",
+    facts: ["typed_input"],
+    person: "Types what can't be judged before it is run: {what}.",
+    model: "Needs a person: what is typed can't be judged ({what}). Type whole lines, or run it with run_command.",
+    examples: [],
+    counterexamples: ["bash", "ssh host"],
+  },
+  {
+    ...builtin,
     id: "builtin:changed-environment",
     facts: ["changed_environment"],
     person: "Makes a known program run something else, or take its settings from elsewhere: {what}.",

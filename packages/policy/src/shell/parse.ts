@@ -11,11 +11,11 @@ const maxLength = 60_000;
  * Takes a line for bash apart into every simple command that it may run: in pipelines, lists, substitutions, functions,
  * here-documents, `-c` strings and behind wrappers. Never throws; what can't be read is a problem of the result.
  */
-export function parseCommand(line: string): ParsedCommand {
+export function parseCommand(line: string, start: Places = [""]): ParsedCommand {
   const out: Collected = { commands: [], problems: [], changesLookup: false, losesPlaces: false };
   const context: WalkContext = { out, values: new Map(), via: [], isPiped: false, isBackground: false, readLine };
   try {
-    readLine(line, [""], context);
+    readLine(line, start, context);
   } catch {
     // The parser, or a nesting deeper than the stack: either way nothing is known about the line.
     problem(context, "syntax", "a line that can't be read");

@@ -347,6 +347,7 @@ function callSettled(head: Head, registers: Registers, payload: EventPayload<"ca
       ...(outcome.status === "in_doubt" && doubt !== null ? [put("doubt", doubt, { callId })] : []),
       ...(outcome.seen ?? []).map(({ path, digest: seen }) => put("seen", path, { digest: seen })),
       ...(outcome.task === undefined ? [] : [put("task", outcome.task.id, outcome.task)]),
+      ...(outcome.shown === undefined ? [] : shownOf(registers, outcome.shown)),
       ...(outcome.endedTask === undefined ? [] : [put("task", outcome.endedTask, null)]),
       ...(call?.approvalId && registers.get("approval", call.approvalId)?.status === "open"
         ? closeApproval(registers, call.approvalId, "expired")
@@ -357,6 +358,12 @@ function callSettled(head: Head, registers: Registers, payload: EventPayload<"ca
       ...(outcome.steps === undefined ? [] : [put("plan", "", { callId, steps: outcome.steps })]),
     ],
   };
+}
+
+/** A task that has ended meanwhile stays so. */
+function shownOf(registers: Registers, { taskId, bytes }: { readonly taskId: string; readonly bytes: number }): RegisterPut[] {
+  const task = registers.get("task", taskId);
+  return task === null ? [] : [put("task", taskId, { ...task, shown: bytes })];
 }
 
 /** VERIFIED.md: giving up because of a refused call is `blocked`; any other giving up is `failed`. */

@@ -36,7 +36,9 @@ export function itemErased(
       ...registers.entries("plan").flatMap(([key, plan]) => (plan.callId === (callId ?? outputOf) ? [put("plan", key, null)] : [])),
       ...ofCall(registers.entries("doubt")).flatMap(([key, doubt]) => (doubt.callId === callId ? [put("doubt", key, null)] : [])),
       ...ofCall(registers.entries("task")).flatMap(([id, task]) =>
-        task.callId === callId ? [put("task", id, { ...task, title: erasedText })] : [],
+        task.callId === callId
+          ? [put("task", id, { ...task, title: erasedText, ...(task.command === undefined ? {} : { command: erasedText }) })]
+          : [],
       ),
     ],
   };

@@ -27,13 +27,19 @@ export interface CommandSpec {
   readonly confinement: Confinement;
   /** Added to the runtime's own list of variables. */
   readonly env: Readonly<Record<string, string>>;
+  /** What it reads, besides nothing: what `write` gives it, as from a pipe or as typed at a terminal of its own. */
+  readonly input?: CommandInput;
 }
+
+export type CommandInput = "pipe" | "terminal";
 
 export type CommandEnd =
   | { readonly type: "exited"; readonly exitCode: number }
   | { readonly type: "signalled"; readonly signal: string }
   | { readonly type: "timed_out"; readonly afterMs: number }
   | { readonly type: "output_capped"; readonly bytes: number }
+  /** Ended because its output could not be stored: the disk is full, or fails. */
+  | { readonly type: "unspooled" }
   /** Ended by us: interrupt, close, delete. */
   | { readonly type: "ended" }
   /** The process is gone and left no exit record: what it did is not known. */
@@ -51,6 +57,8 @@ export interface RunningCommand {
   readonly ref: string;
   /** The wrapper: it lives as long as the command, whatever becomes of us. */
   readonly owner: Owner;
+  /** Null where it reads nothing. */
+  readonly input: CommandInput | null;
   /** Resolves once, when the command's own process has ended and its output is whole. */
   readonly ended: Promise<{ readonly end: CommandEnd; readonly durationMs: number }>;
   /** Ends the whole group: politely, then by force. Resolves when nothing of it is left. */
@@ -86,6 +94,13 @@ export interface Processes {
   /** Follows a run that an earlier driver started. */
   attach(session: string, id: string, attempt: number): Promise<RunningCommand>;
   read(ref: string, offset: number, length: number): Promise<OutputSlice>;
+  /**
+   * Gives bytes to a run's input. Returns how many were taken within a few seconds: fewer where it doesn't read, null where
+   * it has ended, reads nothing, or its input was closed.
+   */
+  write(ref: string, bytes: Uint8Array): Promise<number | null>;
+  /** What a run with a pipe for its input reads ends here. A terminal has no such end: it is typed. */
+  closeInput(ref: string): Promise<void>;
   /** Stops (SIGSTOP) or continues the whole tree of a run. */
   pause(ref: string, paused: boolean): Promise<void>;
   /** Ends the session's runs whose id begins so. Resolves when nothing of them is left. */

@@ -1,4 +1,4 @@
-import type { CallOutcome, CallPlan, Json, Scope, TrustLabel } from "@holdfast/protocol";
+import type { CallOutcome, CallPlan, Json, Scope, Task, TrustLabel } from "@holdfast/protocol";
 import type { Owner } from "./log.ts";
 import type { Confinement } from "./processes.ts";
 import type { ToolSpec } from "./model.ts";
@@ -20,7 +20,7 @@ export interface CallContext {
   /** Digest of a file as the model saw it last, by real path; null where it never did. */
   seenDigest(realPath: string): string | null;
   /** Tasks of this session that still run, and where their output is. */
-  task(taskId: string): { readonly ref: string; readonly callId: string; readonly title: string } | null;
+  task(taskId: string): Task | null;
   /** Streams what the call shows while it runs. */
   readonly emit: (text: string) => void;
   /** Told of the process that the call's effect now hangs on: what the call holds passes to it, and outlives us with it. */

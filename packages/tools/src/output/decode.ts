@@ -23,6 +23,12 @@ export function decodeOutput(bytes: Uint8Array): string {
   return decoder.push(bytes) + decoder.end();
 }
 
+/** The text alone; each byte that is no UTF-8 is a lone surrogate. */
+export function decodeUtf8(bytes: Uint8Array): string {
+  const decoder = utf8Decoder();
+  return decoder.push(bytes) + decoder.end();
+}
+
 /** Index of the first byte at or after `at` that can begin a character. */
 export function characterStart(bytes: Uint8Array, at: number): number {
   let start = at;

@@ -11,6 +11,8 @@ export function describeEnd(end: CommandEnd): string {
       return `timed out after ${end.afterMs / 1000} s and was ended`;
     case "output_capped":
       return `reached the output limit of ${end.bytes} bytes and was ended`;
+    case "unspooled":
+      return "was ended: its output could not be stored any more (is the disk full?)";
     case "ended":
       return "stopped before it finished";
     case "lost":

@@ -14,14 +14,27 @@ const pieceBytes = 64 * 1024;
 /** Nobody watches more than this go by; the whole is in the spool. */
 const maxLiveBytes = 1024 * 1024;
 
-/** Waits for the end of a command, at most `forMs`. */
-export async function waitFor(running: RunningCommand, forMs: number, signal: AbortSignal): Promise<Followed> {
+/** How long to wait for a command. */
+export interface Patience {
+  readonly forMs: number;
+  /** Also until its output, once there is more than `quietFrom` bytes of it, has not grown for so long: it may wait for input. */
+  readonly quietMs?: number;
+  readonly quietFrom?: number;
+}
+
+/** Waits for the end of a command, as long as the patience lasts. */
+export async function waitFor(processes: Processes, running: RunningCommand, patience: Patience, signal: AbortSignal): Promise<Followed> {
+  const { forMs, quietMs, quietFrom = 0 } = patience;
+  let isSettled = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let onAbort: (() => void) | undefined;
   try {
     return await Promise.race<Followed>([
       running.ended.then(({ end, durationMs }) => ({ type: "ended", end, durationMs })),
       new Promise((resolve) => (timer = setTimeout(() => resolve({ type: "yielded" }), forMs))),
+      ...(quietMs === undefined
+        ? []
+        : [untilQuiet(processes, running.ref, quietMs, quietFrom, () => isSettled).then(() => ({ type: "yielded" }) as const)]),
       new Promise((resolve) => {
         onAbort = () => resolve({ type: "aborted" });
         if (signal.aborted) onAbort();
@@ -29,8 +42,19 @@ export async function waitFor(running: RunningCommand, forMs: number, signal: Ab
       }),
     ]);
   } finally {
+    isSettled = true;
     clearTimeout(timer);
     if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function untilQuiet(processes: Processes, ref: string, quietMs: number, from: number, isOver: () => boolean): Promise<void> {
+  let size = from;
+  for (let quiet = 0; quiet < quietMs && !isOver();) {
+    await pause();
+    const now = (await processes.read(ref, 0, 0)).size;
+    quiet = now > from && now === size ? quiet + pollMs : 0;
+    size = now;
   }
 }
 

@@ -1,25 +1,25 @@
 import { decodeOutput } from "./decode.ts";
-import { endOfLine, startOfLine, windowBytes, type ReadOutput } from "./window.ts";
+import { endOfLine, startOfLine, windowBytes, type Decode, type ReadOutput } from "./window.ts";
 
 const maxMatches = 50;
 const maxLine = 300;
 const chunkBytes = 1024 * 1024;
 
 /** A part of an output from byte `offset`, or its end where that is null, under a line that says which part it is. */
-export async function outputPart(read: ReadOutput, offset: number | null): Promise<string> {
+export async function outputPart(read: ReadOutput, offset: number | null, decode: Decode = decodeOutput): Promise<string> {
   const from = offset ?? Math.max(0, (await read(0, 0)).size - windowBytes);
   const { bytes, size } = await read(from, windowBytes);
   if (size === 0) return "no output";
   if (bytes.length === 0) return `[the output has ${size} bytes]`;
   const start = offset === null && from > 0 ? startOfLine(bytes) : 0;
   const end = from + bytes.length < size ? endOfLine(bytes) : bytes.length;
-  const text = decodeOutput(bytes.subarray(start, end)).slice(0, windowBytes * 2);
+  const text = decode(bytes.subarray(start, end)).slice(0, windowBytes * 2);
   const isWhole = from + start === 0 && from + end === size;
   return isWhole ? text : `[bytes ${from + start} to ${from + end} of ${size}]\n${text}`;
 }
 
 /** Lines that hold `wanted`, each with the byte it starts at. Lines are cut; a match across two of them is none. */
-export async function searchOutput(read: ReadOutput, wanted: string, offset: number): Promise<string> {
+export async function searchOutput(read: ReadOutput, wanted: string, offset: number, decode: Decode = decodeOutput): Promise<string> {
   const found: string[] = [];
   let held: Uint8Array = new Uint8Array(0);
   let at = offset;
@@ -35,7 +35,7 @@ export async function searchOutput(read: ReadOutput, wanted: string, offset: num
     for (let start = 0; start < end;) {
       const next = all.indexOf(0x0a, start);
       const stop = next === -1 || next >= end ? end : next;
-      const line = decodeOutput(all.subarray(start, stop));
+      const line = decode(all.subarray(start, stop));
       const place = line.indexOf(wanted);
       if (place !== -1 && found.length === maxMatches) {
         return `${found.join("\n")}\n[more matches; go on with offset ${at + start}]`;

@@ -9,6 +9,9 @@ const headBytes = 6_000;
 const tailBytes = 10_000;
 export const windowBytes = headBytes + tailBytes;
 
+/** Makes text of a piece of raw output. */
+export type Decode = (bytes: Uint8Array) => string;
+
 export interface OutputWindow {
   readonly text: string;
   /** Bytes of the whole output. */
@@ -17,19 +20,19 @@ export interface OutputWindow {
 }
 
 /** The beginning and the end of an output, or all of it. `rest` tells where to find what is left out of the middle. */
-export async function outputWindow(read: ReadOutput, rest: string): Promise<OutputWindow> {
+export async function outputWindow(read: ReadOutput, rest: string, decode: Decode = decodeOutput): Promise<OutputWindow> {
   const first = await read(0, windowBytes);
   if (first.size <= windowBytes) {
-    const { text, isWhole } = clip(decodeOutput(first.bytes), windowBytes * 2, rest);
+    const { text, isWhole } = clip(decode(first.bytes), windowBytes * 2, rest);
     return { text, size: first.size, isWhole };
   }
   const head = first.bytes.subarray(0, endOfLine(first.bytes.subarray(0, headBytes)));
   const last = await read(first.size - tailBytes, tailBytes);
   const tail = last.bytes.subarray(startOfLine(last.bytes));
   const left = first.size - head.length - tail.length;
-  const before = clip(decodeOutput(head), headBytes * 2, rest).text;
+  const before = clip(decode(head), headBytes * 2, rest).text;
   const gap = `${before.endsWith("\n") ? "" : "\n"}[${left} bytes left out; ${rest}]\n`;
-  return { text: before + gap + decodeOutput(tail).slice(-tailBytes * 2), size: first.size, isWhole: false };
+  return { text: before + gap + decode(tail).slice(-tailBytes * 2), size: first.size, isWhole: false };
 }
 
 /** Output that is mostly escapes grows when it is decoded. */
