@@ -16,7 +16,11 @@ export interface PolicyOptions {
   readonly holdfastHome?: string | null;
   /** Folders that the sandbox hides, besides the well-known ones with credentials. */
   readonly masked?: readonly string[];
+  /** Tools of MCP servers that the user allowed, by the server's name and the tool's own. */
+  readonly isMcpAllowed?: IsMcpAllowed;
 }
+
+type IsMcpAllowed = (server: string, tool: string) => boolean;
 
 /** The policy with its built-in rules. `decide` never throws: whatever goes wrong inside becomes a review. */
 export function createPolicy(options: PolicyOptions = {}): Policy {
@@ -26,10 +30,11 @@ export function createPolicy(options: PolicyOptions = {}): Policy {
     holdfastHome: options.holdfastHome ?? null,
     masked: options.masked ?? [],
   };
+  const isMcpAllowed = options.isMcpAllowed ?? (() => false);
   return {
     async decide(request) {
       try {
-        return await decide(request, places);
+        return await decide(request, places, isMcpAllowed);
       } catch {
         return unanswered;
       }
@@ -37,8 +42,8 @@ export function createPolicy(options: PolicyOptions = {}): Policy {
   };
 }
 
-async function decide(request: PolicyRequest, places: PolicyPlaces): Promise<PolicyDecision> {
-  const { subjects, provenRead } = await factsOf(request, places);
+async function decide(request: PolicyRequest, places: PolicyPlaces, isMcpAllowed: IsMcpAllowed): Promise<PolicyDecision> {
+  const { subjects, provenRead } = await factsOf(request, places, isMcpAllowed);
   const doubt: Fact[] = request.repeatsDoubt ? [{ kind: "repeats_doubt", what: "", scope: {} }] : [];
   return judgeSubjects(
     subjects.map((facts) => [...facts, ...doubt]),
@@ -53,7 +58,12 @@ interface FactsOfCall {
 }
 
 /** One list of facts for each part of the call that rules are applied to. */
-export async function factsOf(request: PolicyRequest, places: PolicyPlaces): Promise<FactsOfCall> {
+export async function factsOf(
+  request: PolicyRequest,
+  places: PolicyPlaces,
+  isMcpAllowed: IsMcpAllowed = () => false,
+): Promise<FactsOfCall> {
+  if (request.plan.mcp !== undefined) return { subjects: [mcpFacts(request, isMcpAllowed)], provenRead: false };
   switch (request.tool) {
     case "run_command": {
       const { command } = request.plan;
@@ -87,4 +97,15 @@ export async function factsOf(request: PolicyRequest, places: PolicyPlaces): Pro
 
 function single(kind: Fact["kind"], what: string): FactsOfCall {
   return { subjects: [[{ kind, what, scope: {} }]], provenRead: false };
+}
+
+/** What a server's tool does, nobody here can tell: what it says of itself grants nothing. */
+function mcpFacts({ plan, mode }: PolicyRequest, isMcpAllowed: IsMcpAllowed): Fact[] {
+  const { server, tool } = plan.mcp!;
+  const what = `${tool} of ${server}`;
+  const kind = isMcpAllowed(server, tool) ? ("mcp_allowed" as const) : ("mcp_call" as const);
+  const facts: Fact[] = [{ kind, what, scope: {} }];
+  // A session that is to change nothing needs more than a standing permission.
+  if (mode === "read-only" && plan.changesWorkspace) facts.push({ kind: "mcp_call", what, scope: {} });
+  return facts;
 }

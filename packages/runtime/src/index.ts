@@ -1,3 +1,4 @@
+export * from "./canonical.ts";
 export * from "./drive/drive.ts";
 export * from "./hash.ts";
 export { apply } from "./kernel/apply.ts";

@@ -39,6 +39,8 @@ export const factKinds = [
   "file_read",
   "file_edit",
   "harmless_tool",
+  "mcp_call",
+  "mcp_allowed",
 ] as const;
 export type FactKind = (typeof factKinds)[number];
 

@@ -165,4 +165,13 @@ export const allowRules: readonly Rule[] = [
     ],
     counterexamples: [{ tool: "run_command", path: "" }],
   },
+  {
+    ...builtin,
+    id: "builtin:mcp-allowed",
+    facts: ["mcp_allowed"],
+    person: "The user's config allows this tool of an MCP server.",
+    model: "Allowed by the user's config.",
+    examples: [],
+    counterexamples: [{ tool: "launch", path: "/x" }, "ls"],
+  },
 ];

@@ -328,6 +328,15 @@ export const reviewEffectRules: readonly Rule[] = [
   },
   {
     ...builtin,
+    id: "builtin:mcp-call",
+    facts: ["mcp_call"],
+    person: "Calls a tool of an MCP server: {what}.",
+    model: "Needs a person: {what} is a tool of an MCP server that the user's config doesn't allow.",
+    examples: [],
+    counterexamples: [{ tool: "launch", path: "/x" }, "ls"],
+  },
+  {
+    ...builtin,
     id: "builtin:unknown-tool",
     facts: ["unknown_tool"],
     person: "No rule knows what this does: {what}.",

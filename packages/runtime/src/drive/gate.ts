@@ -1,4 +1,5 @@
 import type { CallPlan, Json, SessionEvent, ToolCall } from "@holdfast/protocol";
+import { canonical } from "../canonical.ts";
 import { sha256 } from "../hash.ts";
 import { settledWithout } from "../kernel/settle.ts";
 import { mostOpen } from "../kernel/state.ts";
@@ -33,15 +34,6 @@ export function callContext(
       offset += text.length;
     },
   };
-}
-
-/** The JSON text of a value with its keys sorted: equal inputs give equal text. */
-export function canonical(value: Json): string {
-  return JSON.stringify(value, (_, inner: Json) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }
 
 /**

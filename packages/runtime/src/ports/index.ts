@@ -15,4 +15,5 @@ export * from "./signer.ts";
 export * from "./tool-host.ts";
 export * from "./verifier.ts";
 export * from "./wakeups.ts";
+export * from "./server-processes.ts";
 export * from "./session-ports.ts";

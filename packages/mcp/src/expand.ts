@@ -1,0 +1,54 @@
+import { HoldfastError } from "@holdfast/protocol";
+import type { McpServerConfig, McpTarget } from "./config.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+
+/** Names of the environment variables that a server is given by its config. */
+export function variablesOf({ target }: McpServerConfig): string[] {
+  const texts =
+    target.type === "stdio"
+      ? [target.command, ...target.args, ...Object.values(target.env), target.cwd ?? ""]
+      : [target.url, ...Object.values(target.headers)];
+  return [...new Set(texts.flatMap((text) => [...text.matchAll(variable)].map((found) => found[1]!)))];
+}
+
+/** Puts in the values of environment variables. Throws `config_invalid` for one that isn't set and has no default. */
+export function expandTarget({ name, target }: McpServerConfig, environment: Environment): McpTarget {
+  const expand = (text: string): string =>
+    text.replaceAll(variable, (_, key: string, otherwise: string | undefined) => {
+      const value = environment[key] ?? otherwise;
+      if (value !== undefined) return value;
+      throw new HoldfastError("config_invalid", `the MCP server ${name} needs the environment variable ${key}, which is not set`, {
+        hint: `set ${key}, or write \${${key}:-DEFAULT}`,
+      });
+    });
+  const all = (table: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(table).map(([key, value]) => [key, expand(value)]));
+  if (target.type === "http") return { type: "http", url: expand(target.url), headers: all(target.headers) };
+  const { command, args, env, cwd } = target;
+  return {
+    type: "stdio",
+    command: expand(command),
+    args: args.map(expand),
+    env: all(env),
+    ...(cwd === undefined ? {} : { cwd: expand(cwd) }),
+  };
+}
+
+/** The values that must not show in logs and results: of variables put in, and of every header. */
+export function secretsOf(config: McpServerConfig, environment: Environment): string[] {
+  const named = variablesOf(config).map((name) => environment[name] ?? "");
+  let headers: string[] = [];
+  try {
+    const target = expandTarget(config, environment);
+    if (target.type === "http") headers = Object.values(target.headers).flatMap((value) => [value, value.replace(/^\w+ /, "")]);
+  } catch {
+    // A variable is missing: there is nothing of it to hide.
+  }
+  return [...new Set([...named, ...headers])].filter((value) => value.length >= shortestSecret);
+}
+
+/** Shorter values would hide ordinary words. */
+const shortestSecret = 8;

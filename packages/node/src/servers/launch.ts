@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HoldfastError } from "@holdfast/protocol";
+import type { NetworkAccess } from "@holdfast/protocol";
+import type { ServerSpec } from "@holdfast/runtime/ports/server-processes";
+import { commandEnvironment } from "../processes/environment.ts";
+import { defaultScripts } from "../processes/launch.ts";
+import { createNetworks } from "../sandbox/network.ts";
+import { isolation, probeSandbox } from "../sandbox/problem.ts";
+import { findProgram, outerPath } from "../sandbox/programs.ts";
+import { nearestReal } from "../sandbox/real.ts";
+import { blankFile, viewOf } from "../sandbox/view.ts";
+import type { ServerLaunch } from "./index.ts";
+
+export interface ServerPlace {
+  /** HOLDFAST_HOME: hidden from confined servers. */
+  readonly home: string;
+  readonly userHome: string;
+  readonly workspaceRoots: readonly string[];
+  /** Our own environment; servers get a few named variables of it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What confined servers may reach. */
+  readonly network: NetworkAccess;
+}
+
+/** How servers are started on this machine. Confined ones need bubblewrap: they are never started without it. */
+export function createServerLaunch(place: ServerPlace): (spec: ServerSpec) => Promise<ServerLaunch> {
+  return async (spec) => {
+    if (!statSync(spec.cwd, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new HoldfastError("workspace_invalid", `its folder ${spec.cwd} is not there`);
+    }
+    return spec.isConfined ? confined(spec, place) : plain(spec, place);
+  };
+}
+
+function plain({ command, args, cwd, env }: ServerSpec, { environment }: ServerPlace): ServerLaunch {
+  return { program: command, args, cwd, env: commandEnvironment(environment, "/bin/sh", environment["TMPDIR"] ?? tmpdir(), env) };
+}
+
+/** In the sandbox: the workspace in sight but read-only, a temporary and a cache folder of its own that go with it. */
+async function confined(spec: ServerSpec, place: ServerPlace): Promise<ServerLaunch> {
+  const roots = place.workspaceRoots.map(nearestReal);
+  const outer = outerPath(place.environment["PATH"], roots);
+  const found = await probeSandbox(defaultScripts, outer);
+  if ("problem" in found) throw new HoldfastError("sandbox_unavailable", `a project's server runs in the sandbox alone: ${found.problem}`);
+  const { programs } = found;
+  const parent = join(place.home, "servers");
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  const base = mkdtempSync(join(parent, "run-"));
+  const [tmp, cache, network] = ["tmp", "cache", "network"].map((name) => join(base, name)) as [string, string, string];
+  for (const path of [tmp, cache]) mkdirSync(path, { mode: 0o700 });
+  mkdirSync(join(place.home, "commands"), { recursive: true, mode: 0o700 });
+  const blank = blankFile(place.home);
+  writeFileSync(blank, "", { flag: "a", mode: 0o600 });
+  const networks = createNetworks(place.home);
+  const release = async (): Promise<void> => {
+    await networks.end(network);
+    await rm(base, { recursive: true, force: true });
+  };
+  try {
+    const reach = place.network;
+    const link = await networks.link(network, reach, false, programs);
+    const env = commandEnvironment(place.environment, "/bin/sh", "/tmp", { XDG_CACHE_HOME: cache, ...link.environment, ...spec.env });
+    const view = viewOf({
+      confinement: { mode: "read-only", network: reach, scope: {}, roots, purpose: "session" },
+      holdfastHome: nearestReal(place.home),
+      userHome: nearestReal(place.userHome),
+      workspaceRoots: roots,
+      tmp,
+      cache,
+      cacheMounts: [],
+      blank,
+      path: env["PATH"] ?? "",
+      ownFolders: [],
+      links: {},
+    });
+    const inner = ["--setenv", "PATH", env["PATH"] ?? "", "--chdir", spec.cwd, "--", spec.command, ...spec.args];
+    const sandbox = [programs.bwrap, ...isolation(process.getuid?.() === 0), ...link.args, ...view.args, ...inner];
+    const [program = "", ...args] = [...programs.alone, ...link.before, ...sandbox];
+    return { program: findProgram(program, outer) ?? program, args, cwd: "/", env: { ...env, PATH: outer }, release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
