@@ -1,10 +1,9 @@
 import type { Item, Op } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
 import type { Log, Ports } from "../src/index.ts";
-import { drive, eraseItem, findChainFault, post, readSession } from "../src/index.ts";
+import { drive, eraseItem, post, readSession } from "../src/index.ts";
 import type { Name } from "./erasing.ts";
 import { allWords, bytes, expectWhole, found, idsOf, makeSession, memoryStore, names, sqliteStore, words } from "./erasing.ts";
-import { expectLaw } from "./invariants.ts";
 import type { Answer, World } from "./kit.ts";
 import {
   allow,

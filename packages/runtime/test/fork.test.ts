@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Log, Ports } from "../src/index.ts";
 import { drive, eraseItem, findChainFault, forkSession, post, readSession } from "../src/index.ts";
 import { allWords, expectWhole, found, idsOf, makeSession, memoryStore, names, sqliteStore, words } from "./erasing.ts";

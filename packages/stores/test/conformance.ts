@@ -330,6 +330,23 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
       });
     });
 
+    it("wants a session woken for what is posted to it, until its next commit", async () => {
+      await log.commit(commitOf("s", 0, { status: "idle" }));
+      await log.commit(commitOf("later", 0, { status: "waiting", wakeAt: 9000 }));
+      for (const session of ["s", "later"]) await log.post(session, { messageId: "m", body: "{}", at: 5000 });
+      await log.post("s", { messageId: "m2", body: "{}", at: 7000 });
+      await log.post("s", { messageId: "m", body: "{}", at: 1 });
+      const due = async (at: number) => (await log.list({ wakeBefore: at })).map(({ session, wakeAt }) => [session, wakeAt]).sort();
+      expect(await due(4999)).toEqual([]);
+      expect(await due(5000)).toEqual([
+        ["later", 5000],
+        ["s", 5000],
+      ]);
+      await log.commit(commitOf("s", 1, { taken: [1, 2] }));
+      await log.commit(commitOf("later", 1, { wakeAt: 9000 }));
+      expect(await due(8000)).toEqual([]);
+    });
+
     describe("erasing and deleting", () => {
       it("erases a payload and its salt and keeps the header", async () => {
         await log.commit(commitOf("s", 0, { count: 3 }));

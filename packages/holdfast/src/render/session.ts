@@ -14,6 +14,7 @@ export function renderSession(view: SessionView, width: number): string[] {
   return [
     ...field("session", row.session),
     ...field("title", row.title),
+    ...(row.parent === null ? [] : field("fork of", `${row.parent}, up to event ${row.parentSeq}`)),
     ...field("folder", view.cwd ?? row.workspace ?? "none"),
     ...field("status", row.status),
     ...field("started", moment(row.createdAt)),

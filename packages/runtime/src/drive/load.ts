@@ -9,19 +9,24 @@ import type { Driver } from "./driver.ts";
  * `session_corrupt` where the window's part of the hash chain is broken.
  */
 export async function loadDriver(ports: Ports, session: string, options: DriveOptions): Promise<Driver> {
+  const driver = await loadBare(ports, session, options);
+  const stored = await ports.log.read(session, driver.head.windowStart);
+  refuseBroken(session, stored, driver.head);
+  for (const event of readEvents(stored)) driver.window.add(event);
+  return driver;
+}
+
+/** A driver that can only stage events that bring no item: its window is empty, and no event is read. */
+export async function loadBare(ports: Ports, session: string, options: DriveOptions): Promise<Driver> {
   const { head, registers } = await loadState(ports.log, session);
   if (head.behaviour > ports.director.behaviour) throw newer(`session ${session}`);
-  const window = createWindow();
-  const stored = await ports.log.read(session, head.windowStart);
-  refuseBroken(session, stored, head);
-  for (const event of readEvents(stored)) window.add(event);
   return {
     ports,
     session,
     options,
     head,
     registers,
-    window,
+    window: createWindow(),
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
     created: undefined,

@@ -2,7 +2,7 @@ import type { CheckDefinition, SessionEvent, Settings } from "@holdfast/protocol
 import { HoldfastError } from "@holdfast/protocol";
 import type { Driver } from "../drive/driver.ts";
 import { flush, stage } from "../drive/driver.ts";
-import { openDriver } from "../drive/open.ts";
+import { loadBare } from "../drive/load.ts";
 import { withSession } from "../drive/session-lock.ts";
 import { createRegisters, emptyHead } from "../kernel/state.ts";
 import { createWindow } from "../kernel/window.ts";
@@ -63,7 +63,7 @@ export async function recordUndo(ports: Ports, session: string, callIds: readonl
 
 async function amend(ports: Ports, session: string, change: (driver: Driver) => SessionEvent[]): Promise<void> {
   await withSession(ports, session, async () => {
-    const driver = await openDriver(ports, session, { waiting: "return" });
+    const driver = await loadBare(ports, session, { waiting: "return" });
     stage(driver, change(driver));
     await flush(driver);
   });

@@ -5,7 +5,7 @@ import { flush, stage } from "../drive/driver.ts";
 import { apply } from "../kernel/apply.ts";
 import { isStepEnd } from "../kernel/forked.ts";
 import type { Head, MutableRegisters } from "../kernel/state.ts";
-import { createRegisters, emptyHead } from "../kernel/state.ts";
+import { emptyHead } from "../kernel/state.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { Log, Ports, RecordedEvent } from "../ports/index.ts";
 import { loadState, parseHead, parseRegisters, readEvents } from "./stored.ts";

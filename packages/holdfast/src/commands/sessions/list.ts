@@ -30,11 +30,9 @@ export async function list(call: Call): Promise<number> {
         moment(row.updatedAt),
         fit(
           sanitizeLine(
-            [
-              ...(given.has("all") ? [row.workspace ?? "no folder"] : []),
-              row.title,
-              ...(row.parent === null ? [] : [`forked from ${row.parent}`]),
-            ].join(" · "),
+            [...(given.has("all") ? [row.workspace ?? "no folder"] : []), row.title, ...(row.parent === null ? [] : ["a fork"])].join(
+              " · ",
+            ),
           ),
           60,
         ),
