@@ -104,6 +104,8 @@ export const eventPayloads = {
     /** Text that had been streamed before the cut; shown as retracted, never sent back. */
     retracted: z.string(),
     usage: usage.nullable(),
+    /** US dollars that the lost answer is taken to have cost, where its price is known. */
+    cost: z.number().nullable().optional(),
     retryAt: z.number().nullable(),
   }),
   "sampling.settled": z.object({
@@ -114,7 +116,12 @@ export const eventPayloads = {
     finish: z.enum(["stop", "calls", "length"]),
   }),
   /** A sampling whose answer is no longer wanted: the turn was interrupted. */
-  "sampling.abandoned": z.object({ samplingId: z.string(), retracted: z.string(), usage: usage.nullable() }),
+  "sampling.abandoned": z.object({
+    samplingId: z.string(),
+    retracted: z.string(),
+    usage: usage.nullable(),
+    cost: z.number().nullable().optional(),
+  }),
   "call.decided": z.object({
     callId: z.string(),
     /** The tool that is meant, where the model called it through another (`use_tool`). */

@@ -1,131 +1,98 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
-import type { Config, ProviderConfig } from "./config.ts";
 import { nearest } from "../cli/nearest.ts";
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Config, Role } from "./config.ts";
+import type { LocalServer } from "./local-servers.ts";
+import { preparedProviders, problemOf, providerNames, providerOf, type Env, type Provider } from "./provider.ts";
 
 /** Where a model's requests go. */
-export interface Endpoint {
-  readonly provider: string;
-  readonly name: string;
-  readonly wire: "responses" | "chat";
+export interface Endpoint extends Provider {
   readonly baseUrl: string;
-  readonly apiKey: string | null;
-  readonly contextWindow: number | null;
+  /** The provider's own name of the model. */
+  readonly model: string;
 }
 
-/** The providers known without a config file, with the wire each speaks. */
-const builtin: Readonly<Record<string, { readonly wire: "responses" | "chat"; readonly baseUrl: string | null }>> = {
-  openai: { wire: "responses", baseUrl: "https://api.openai.com/v1" },
-  "openai-compatible": { wire: "chat", baseUrl: null },
-};
+/** The model that the configuration names for the work itself. */
+export function configuredModel(config: Config): string | undefined {
+  return config.models?.main ?? config.model;
+}
 
 /**
- * The model a session starts with: the flag, else the config's. There is no silent default: which model runs, and what it
- * costs, is the person's choice. Throws `no_model` with the ways to go on.
+ * The model of a role: its own, else the main one, which a flag may have named. So a role is never without a model while
+ * the session has one.
  */
-export function chooseModel(flag: string | undefined, config: Config, env: Env, cwd: string): string {
-  const chosen = flag ?? config.model;
-  if (chosen === undefined) {
-    throw hasEndpoint(config, env)
-      ? new HoldfastError("no_model", "no model was named", {
-          hint: 'name one: --model openai/NAME (or model = "openai/NAME" in config.toml in $HOLDFAST_HOME)',
-        })
-      : new HoldfastError("no_model", "no model was named, and there is no key for one", { hint: waysOn });
-  }
-  if (chosen.startsWith("script:")) {
-    const file = chosen.slice("script:".length);
-    if (file === "") throw new HoldfastError("usage", "script: names no file", { hint: "write --model script:FILE" });
-    return `script:${resolve(cwd, file)}`;
+export function modelForRole(role: Role, config: Config, main: string): string {
+  return (role === "main" ? undefined : config.models?.[role]) ?? main;
+}
+
+/** Models that no server serves: a script from a file, a recorded session that is played back. */
+export function isPlayed(model: string): boolean {
+  return model.startsWith("script:") || model.startsWith("replay:");
+}
+
+/**
+ * The model a session starts with: the flag, else the config's. There is no silent default, not even where one local
+ * server has one model: which model runs, and what it costs, is the person's choice. Throws `no_model` with the ways to go
+ * on, `found` among them.
+ */
+export function chooseModel(flag: string | undefined, config: Config, env: Env, cwd: string, found: readonly LocalServer[] = []): string {
+  const chosen = flag ?? configuredModel(config);
+  if (chosen === undefined) throw noModel(config, env, found);
+  for (const [kind, what] of [
+    ["script:", "FILE"],
+    ["replay:", "SESSION"],
+  ] as const) {
+    if (!chosen.startsWith(kind)) continue;
+    const rest = chosen.slice(kind.length);
+    if (rest === "") throw new HoldfastError("usage", `${kind} names no ${what.toLowerCase()}`, { hint: `write --model ${kind}${what}` });
+    return kind === "script:" ? `script:${resolve(cwd, rest)}` : chosen;
   }
   if (!/^[^/\s]+\/\S+$/.test(chosen)) {
     throw new HoldfastError("usage", `${JSON.stringify(chosen)} is not a model`, {
-      hint: "a model is written PROVIDER/NAME (openai/NAME, openai-compatible/NAME) or script:FILE",
+      hint: "a model is written PROVIDER/NAME (anthropic/NAME, openai/NAME, ollama/NAME …), script:FILE or replay:SESSION; holdfast models lists what can be used",
     });
   }
   return chosen;
 }
 
+function noModel(config: Config, env: Env, found: readonly LocalServer[]): HoldfastError {
+  const prepared = preparedProviders(config, env);
+  const here = found.flatMap(({ provider, models }) => models.map((model) => `  ${provider.padEnd(14)} --model ${provider}/${model}`));
+  const served = here.length === 0 ? [] : ["served on this machine:", ...here];
+  if (prepared.length === 0) {
+    return new HoldfastError("no_model", "no model was named, and there is no key for one", { hint: [...served, ...waysOn].join("\n") });
+  }
+  const names = prepared.map(({ name }) => `--model ${name}/NAME`);
+  const hint = [`name one: ${names.join(", ")}  (holdfast models lists them)`, 'or put main = "PROVIDER/NAME" under [models] in config.toml'];
+  return new HoldfastError("no_model", "no model was named", { hint: [...hint, ...served].join("\n") });
+}
+
 /** Ways to go on without a key, from the quickest. */
 const waysOn = [
   "ways to go on:",
-  "  a key          export OPENAI_API_KEY=…  and  --model openai/NAME",
+  "  a key          export OPENAI_API_KEY=…, ANTHROPIC_API_KEY=… or GEMINI_API_KEY=…  and  --model openai/NAME, anthropic/NAME or google/NAME",
   "  a base URL     export OPENAI_BASE_URL=https://…/v1  and  --model openai-compatible/NAME",
-  '  a local server [providers.local] base_url = "http://127.0.0.1:11434/v1" in config.toml,  --model local/NAME',
+  "  a local server --model ollama/NAME, lmstudio/NAME, vllm/NAME or llama-server/NAME once it runs",
   "  the demo       holdfast demo  (scripted model, no key)",
-].join("\n");
-
-function hasEndpoint(config: Config, env: Env): boolean {
-  return Boolean(env["OPENAI_API_KEY"]) || Boolean(env["OPENAI_BASE_URL"]) || Object.keys(config.providers).length > 0;
-}
+];
 
 /** Resolves `provider/name` to where it is served. Throws `no_model` for an unknown provider or a missing key. */
 export function endpointOf(model: string, config: Config, env: Env): Endpoint {
   const slash = model.indexOf("/");
-  const provider = model.slice(0, slash);
-  const name = model.slice(slash + 1);
-  const own = builtin[provider];
-  const configured: ProviderConfig | undefined = config.providers[provider];
-  if (own === undefined && configured === undefined) {
-    const known = [...new Set([...Object.keys(builtin), ...Object.keys(config.providers)])];
-    const close = nearest(provider, known);
-    throw new HoldfastError("no_model", `unknown provider ${JSON.stringify(provider)} in the model ${JSON.stringify(model)}`, {
+  const name = model.slice(0, slash);
+  const own = model.slice(slash + 1);
+  const provider = providerOf(name, config, env);
+  if (provider === null) {
+    const known = providerNames(config);
+    const close = nearest(name, known);
+    throw new HoldfastError("no_model", `unknown provider ${JSON.stringify(name)} in the model ${JSON.stringify(model)}`, {
       hint:
         close === null
           ? `known providers: ${known.join(", ")}; add one as [providers.NAME] in config.toml`
-          : `did you mean ${close}/${name}?`,
+          : `did you mean ${close}/${own}?`,
     });
   }
-  const isOpenAi = own !== undefined;
-  const baseUrl = configured?.baseUrl ?? (isOpenAi ? env["OPENAI_BASE_URL"] || own.baseUrl : null);
-  if (!baseUrl) {
-    throw new HoldfastError("no_model", `no base URL for the provider ${provider}`, {
-      hint: isOpenAi
-        ? "set OPENAI_BASE_URL, or base_url under [providers.openai-compatible]"
-        : `set base_url under [providers.${provider}] in config.toml`,
-    });
-  }
-  if (!URL.canParse(baseUrl)) {
-    throw new HoldfastError("config_invalid", `the base URL of ${provider} is no URL: ${JSON.stringify(baseUrl)}`, {
-      hint: "write the server's API root, such as http://127.0.0.1:11434/v1",
-    });
-  }
-  const wire = configured?.wire ?? own?.wire ?? "chat";
-  if (wire !== "responses" && wire !== "chat") {
-    throw new HoldfastError("no_model", `the wire ${wire} of the provider ${provider} is not there yet`, { hint: "use responses or chat" });
-  }
-  const apiKey = keyOf(provider, configured, isOpenAi, env);
-  if (apiKey === null && new URL(baseUrl).hostname === "api.openai.com") {
-    throw new HoldfastError("no_model", `no key for ${model}`, { hint: waysOn });
-  }
-  return {
-    provider,
-    name,
-    wire,
-    baseUrl: baseUrl.replace(/\/+$/, ""),
-    apiKey,
-    contextWindow: configured?.contextWindow ?? null,
-  };
-}
-
-function keyOf(provider: string, configured: ProviderConfig | undefined, isOpenAi: boolean, env: Env): string | null {
-  if (configured?.apiKey !== undefined) return configured.apiKey;
-  if (configured?.apiKeyEnv !== undefined) {
-    const value = env[configured.apiKeyEnv];
-    if (value) return value;
-    throw new HoldfastError("no_model", `the provider ${provider} takes its key from ${configured.apiKeyEnv}, which is not set`, {
-      hint: `export ${configured.apiKeyEnv}=…`,
-    });
-  }
-  return isOpenAi ? env["OPENAI_API_KEY"] || null : null;
-}
-
-/** Every secret value that this process holds, for redaction. */
-export function secretValues(config: Config, env: Env): string[] {
-  const named = Object.values(config.providers).flatMap((provider) => [
-    provider.apiKey,
-    provider.apiKeyEnv === undefined ? undefined : env[provider.apiKeyEnv],
-  ]);
-  return [...new Set([env["OPENAI_API_KEY"], ...named])].filter((value): value is string => Boolean(value));
+  const problem = problemOf(provider);
+  if (problem !== null || provider.baseUrl === null) throw problem ?? new HoldfastError("no_model", `${name} can't be used`);
+  return { ...provider, baseUrl: provider.baseUrl, model: own };
 }

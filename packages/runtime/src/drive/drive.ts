@@ -12,7 +12,7 @@ import type { Steering } from "./inbox.ts";
 import { hasControl, takeInbox } from "./inbox.ts";
 import { openDriver } from "./open.ts";
 import { attached, recover } from "./recover.ts";
-import { sample } from "./sample.ts";
+import { priceOf, sample } from "./sample.ts";
 import { withSession } from "./session-lock.ts";
 import { endTurn, judgeRound, runCheck, takeBaseline, takeSnapshot } from "./verify.ts";
 
@@ -168,12 +168,14 @@ function isAwaited({ head: { turn, baseline } }: Driver, effect: Effect): boolea
 /** Lets everything follow that follows without an effect, and makes intents of what may run now. */
 async function close(driver: Driver, running: ReadonlyMap<string, Running>, steering: readonly Steering[]): Promise<void> {
   let waiting = steering;
+  const costOf = driver.registers.get("settings", "")?.limits.costPerSession == null ? null : await priceOf(driver);
   for (;;) {
     const events = advance(driver, {
       now: driver.ports.clock.now(),
       newId: newId(driver),
       isRunning: (prefix) => [...running.keys(), ...outliving(driver).map(({ key }) => key)].some((key) => key.startsWith(`${prefix}:`)),
       steering: waiting.map(({ message }) => message),
+      costOf,
     });
     const took = events.filter((event) => event.type === "input.taken").map((event) => event.payload.message.id);
     stage(

@@ -6,7 +6,7 @@ import { intended, probe, reconcile, registerOf, settle } from "./call.ts";
 import type { Driver } from "./driver.ts";
 import { newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
-import { estimate } from "./sample.ts";
+import { estimate, priceOf } from "./sample.ts";
 import { baselineRuns } from "./verify.ts";
 
 const nothingDone = "The turn ended before this call ran. Nothing was done.";
@@ -30,7 +30,9 @@ export async function recover(driver: Driver): Promise<SessionEvent[]> {
       retryAfterMs: null,
     };
     const { id: samplingId, attempt } = sampling;
-    events.push({ type: "sampling.failed", payload: { samplingId, attempt, error, retracted: "", usage: estimate(driver), retryAt: now } });
+    const usage = estimate(driver);
+    const cost = (await priceOf(driver))?.(usage) ?? null;
+    events.push({ type: "sampling.failed", payload: { samplingId, attempt, error, retracted: "", usage, cost, retryAt: now } });
   }
   const { processes } = driver.ports;
   // A check that outlived its driver is run anew, never beside itself.

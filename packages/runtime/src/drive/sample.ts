@@ -1,9 +1,10 @@
 import type { EventPayload, ModelError, SessionEvent, ToolCall, Usage } from "@holdfast/protocol";
 import { isHoldfastError } from "@holdfast/protocol";
 import type { Effect } from "../kernel/decide.ts";
-import { outputAllowance } from "../kernel/limits.ts";
+import { exhausted } from "../kernel/advance.ts";
+import { outputAllowance, reachedBudget, type CostOf } from "../kernel/limits.ts";
 import { retryDelay } from "../kernel/retry.ts";
-import type { ProposedItem, SamplingRequest, StreamPart } from "../ports/index.ts";
+import type { Model, ProposedItem, SamplingRequest, StreamPart } from "../ports/index.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
 import { gate } from "./gate.ts";
@@ -12,13 +13,12 @@ type SampleEffect = Extract<Effect, { type: "sample" }>;
 
 /** Longest piece of a cut answer that is kept in the log. */
 const retractedChars = 4_000;
-/** A cap far above what a step needs: it is sent only where the session's token limit comes near. */
+/** Taken for the longest answer where a model's isn't known: a cap is sent only where a limit of the session is nearer. */
 const usualOutputTokens = 64_000;
 
 /** One request to the model: ends as a settlement with its calls decided, as a failure with the time of its retry, or as abandoned. */
 export async function sample(driver: Driver, effect: SampleEffect, signal: AbortSignal): Promise<SessionEvent[]> {
   const settings = settingsOf(driver);
-  const request = buildRequest(driver);
   const items = new Map<number, ProposedItem>();
   const streamed = new Map<number, string>();
   const itemId = (index: number): string => `${effect.samplingId}.${effect.attempt}.${index}`;
@@ -27,13 +27,22 @@ export async function sample(driver: Driver, effect: SampleEffect, signal: Abort
       emitDelta(driver, { type: "item.retracted", itemId: itemId(index) });
     return [...streamed.values()].join("").slice(0, retractedChars);
   };
-  const abandoned = (): SessionEvent[] => [
-    { type: "sampling.abandoned", payload: { samplingId: effect.samplingId, retracted: retract(), usage: estimate(driver, streamed) } },
-  ];
+  let costOf: CostOf | null = null;
+  /** What was said, or may have been, before nobody wanted it any more. */
+  const lost = (): Loss => {
+    const usage = estimate(driver, streamed);
+    return { retracted: retract(), usage, cost: costOf?.(usage) ?? null };
+  };
+  const free = (): Loss => ({ retracted: retract(), usage: null, cost: null });
+  const abandoned = (loss: Loss): SessionEvent => ({ type: "sampling.abandoned", payload: { samplingId: effect.samplingId, ...loss } });
   let last: StreamPart | null = null;
   try {
     const model = await driver.ports.model(settings.model);
-    for await (const part of model.sample(request, signal)) {
+    costOf = model.cost ?? null;
+    // What a lost attempt has cost may leave too little for the next.
+    const reached = effect.attempt === 1 ? null : reachedBudget(driver.head, settings.limits, costOf);
+    if (reached !== null) return [abandoned(free()), ...exhausted(reached)];
+    for await (const part of model.sample(buildRequest(driver, model), signal)) {
       last = part;
       switch (part.type) {
         case "started":
@@ -55,19 +64,18 @@ export async function sample(driver: Driver, effect: SampleEffect, signal: Abort
       }
     }
   } catch (error) {
-    if (signal.aborted) return abandoned();
-    return failed(driver, effect, asModelError(error), retract(), null);
+    if (signal.aborted) return [abandoned(lost())];
+    return failed(driver, effect, asModelError(error), free());
   }
   if (last?.type === "finished") {
-    const payload = settle(driver, itemId, items, last);
+    const payload = settle(driver, itemId, items, { ...last, cost: last.cost ?? costOf?.(last.usage) ?? null });
     return [
       { type: "sampling.settled", payload: { samplingId: effect.samplingId, ...payload } },
       ...(await gate(driver, callsOf(payload.items), signal)),
     ];
   }
-  if (signal.aborted) return abandoned();
-  if (last?.type === "failed")
-    return failed(driver, effect, last.error, retract(), last.error.class === "cut" ? estimate(driver, streamed) : null);
+  if (signal.aborted) return [abandoned(lost())];
+  if (last?.type === "failed") return failed(driver, effect, last.error, last.error.class === "cut" ? lost() : free());
   const cut: ModelError = {
     class: "cut",
     message: "the model's stream ended without an end",
@@ -75,24 +83,26 @@ export async function sample(driver: Driver, effect: SampleEffect, signal: Abort
     code: null,
     retryAfterMs: null,
   };
-  return failed(driver, effect, cut, retract(), estimate(driver, streamed));
+  return failed(driver, effect, cut, lost());
 }
 
-function buildRequest(driver: Driver): SamplingRequest {
+type Loss = Omit<EventPayload<"sampling.abandoned">, "samplingId">;
+
+function buildRequest(driver: Driver, model: Model): SamplingRequest {
   const settings = settingsOf(driver);
   const directed = driver.ports.director.direct({
     world: driver.registers.entries("world").map(([, section]) => section),
     tools: driver.ports.tools.specs,
     items: driver.window.items,
   });
-  const allowance = outputAllowance(driver.head, settings.limits);
+  const allowance = outputAllowance(driver.head, settings.limits, model.cost ?? null);
   return {
     instructions: directed.instructions,
     tools: directed.tools,
     items: directed.items,
     cacheKey: driver.session,
     effort: settings.effort,
-    maxOutputTokens: allowance < usualOutputTokens ? Math.max(1, allowance) : null,
+    maxOutputTokens: allowance < (model.maxOutput ?? usualOutputTokens) ? Math.max(1, allowance) : null,
     image: (blob) => driver.ports.blobs.get(blob),
   };
 }
@@ -120,14 +130,14 @@ function callsOf(items: EventPayload<"sampling.settled">["items"]): ToolCall[] {
   return items.filter((item) => item.kind === "tool_call");
 }
 
-function failed(driver: Driver, effect: SampleEffect, error: ModelError, retracted: string, usage: Usage | null): SessionEvent[] {
+function failed(driver: Driver, effect: SampleEffect, error: ModelError, loss: Loss): SessionEvent[] {
   const now = driver.ports.clock.now();
   const since = driver.head.turn?.sampling?.firstFailureAt ?? now;
   const delay = retryDelay(error, effect.attempt, now - since, driver.ports.ids.random());
   const { samplingId, attempt } = effect;
   const failure: SessionEvent = {
     type: "sampling.failed",
-    payload: { samplingId, attempt, error, retracted, usage, retryAt: delay === null ? null : now + delay },
+    payload: { samplingId, attempt, error, ...loss, retryAt: delay === null ? null : now + delay },
   };
   if (delay !== null) return [failure];
   const code = error.class === "script" ? "model_script" : `model_${error.class}`;
@@ -147,6 +157,12 @@ export function estimate(driver: Driver, streamed: ReadonlyMap<number, string> =
     reasoningTokens: 0,
     estimated: true,
   };
+}
+
+/** The price of the session's model; null where it isn't known, or there is no such model. */
+export async function priceOf(driver: Driver): Promise<CostOf | null> {
+  const model = await driver.ports.model(settingsOf(driver).model).catch(() => null);
+  return model?.cost ?? null;
 }
 
 /** A model port must not throw; what comes before it (no such model, a broken configuration) can. */

@@ -1,7 +1,7 @@
 import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
 import { isWaiting } from "./apply.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
-import { reachedLimit } from "./limits.ts";
+import { reachedLimit, type CostOf, type Reached } from "./limits.ts";
 import { expiredQuestions, unaskedQuestions } from "./question.ts";
 import type { State, Turn } from "./state.ts";
 
@@ -12,6 +12,8 @@ export interface AdvanceInput {
   readonly isRunning: (keyPrefix: string) => boolean;
   /** Text input that waits for the next sampling. */
   readonly steering: readonly UserMessage[];
+  /** The model's price, where a limit of cost asks for it and it is known. */
+  readonly costOf: CostOf | null;
 }
 
 /**
@@ -74,19 +76,21 @@ function expiredApprovals(state: State, turn: Turn, { now, newId }: AdvanceInput
 function overTime(turn: Turn, limits: Limits, now: number): SessionEvent[] {
   const activeMs = turn.activeMs + (isWaiting(turn) ? 0 : Math.max(0, now - turn.lastAt));
   if (activeMs < limits.activeMsPerTurn) return [];
-  return stop("activeMsPerTurn", activeMs, limits.activeMsPerTurn, "the limit of active time a turn; raise it with --timeout and resume");
+  const reason = "the limit of active time a turn; raise it with --timeout and resume";
+  return exhausted({ limit: "activeMsPerTurn", value: activeMs, max: limits.activeMsPerTurn, reason });
 }
 
-function stop(limit: string, value: number, max: number, reason: string): SessionEvent[] {
+/** Ends the turn loudly. */
+export function exhausted({ limit, value, max, reason }: Reached): SessionEvent[] {
   return [
     { type: "limit.reached", payload: { limit, value, max } },
     { type: "turn.stopping", payload: { outcome: "exhausted", reason, error: null } },
   ];
 }
 
-function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering }: AdvanceInput): SessionEvent[] {
-  const reached = reachedLimit(state.head, turn, limits);
-  if (reached !== null) return stop(reached.limit, reached.value, reached.max, reached.reason);
+function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, costOf }: AdvanceInput): SessionEvent[] {
+  const reached = reachedLimit(state.head, turn, limits, costOf);
+  if (reached !== null) return exhausted(reached);
   if (turn.empty > 1)
     return [{ type: "turn.stopping", payload: { outcome: "failed", reason: "the model gave an empty answer twice", error: null } }];
   const events: SessionEvent[] = [];

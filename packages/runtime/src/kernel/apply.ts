@@ -92,7 +92,7 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     case "sampling.settled":
       return { head: samplingSettled(head, event.payload), puts: [] };
     case "sampling.abandoned":
-      return { head: turn(spend(head, event.payload.usage, null), { sampling: null }), puts: [] };
+      return { head: turn(spend(head, event.payload.usage, event.payload.cost ?? null), { sampling: null }), puts: [] };
     case "call.decided":
       return callDecided(head, event.payload);
     case "approval.requested": {
@@ -291,11 +291,12 @@ function spend(head: Head, usage: EventPayload<"sampling.settled">["usage"] | nu
     ...head,
     usage: usage === null ? head.usage : addUsage(head.usage, usage),
     cost: cost === null ? head.cost : (head.cost ?? 0) + cost,
+    ...(cost === null && usage !== null && usage.inputTokens + usage.outputTokens > 0 ? { hasUnknownCost: true } : {}),
   };
 }
 
 function samplingFailed(head: Head, payload: EventPayload<"sampling.failed">, at: number): Head {
-  return turn(spend(head, payload.usage, null), (t) => ({
+  return turn(spend(head, payload.usage, payload.cost ?? null), (t) => ({
     sampling:
       payload.retryAt === null || t.sampling === null
         ? null

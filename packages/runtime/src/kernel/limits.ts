@@ -1,4 +1,5 @@
-import type { Limits } from "@holdfast/protocol";
+import type { Limits, Usage } from "@holdfast/protocol";
+import { noUsage } from "@holdfast/protocol";
 import type { Head, Turn } from "./state.ts";
 
 export interface Reached {
@@ -8,6 +9,9 @@ export interface Reached {
   /** For the person: what was reached, and how to go on. */
   readonly reason: string;
 }
+
+/** US dollars of a sampling; grows with each count of the usage. */
+export type CostOf = (usage: Usage) => number;
 
 /** Tokens left for output below which a sampling makes no sense. */
 const smallestAnswer = 256;
@@ -22,19 +26,26 @@ export function worstInputTokens(head: Head): number {
   return Math.ceil((head.windowChars + 8_000) / 3);
 }
 
-/** How many output tokens a sampling may still use, so that the session's cap is never passed. */
-export function outputAllowance(head: Head, limits: Limits): number {
+/** How many output tokens a sampling may still use, so that neither of the session's caps is passed. */
+export function outputAllowance(head: Head, limits: Limits, costOf: CostOf | null): number {
+  return Math.min(remainingTokens(head, limits), affordableOutput(head, limits, costOf));
+}
+
+function remainingTokens(head: Head, limits: Limits): number {
   return limits.tokensPerSession - spentTokens(head) - worstInputTokens(head);
 }
 
-/** The first limit that forbids another sampling; null where it may go on. */
-export function reachedLimit(head: Head, turn: Turn, limits: Limits): Reached | null {
-  const reach = (limit: keyof Limits, value: number, max: number, what: string, flag: string): Reached => ({
-    limit,
-    value,
-    max,
-    reason: `${what} (${value} of ${max}); raise it with ${flag} and resume`,
-  });
+/** What is left of the money once the worst case of the next request's input is paid, in output tokens. */
+function affordableOutput(head: Head, limits: Limits, costOf: CostOf | null): number {
+  if (limits.costPerSession === null || costOf === null) return Infinity;
+  const worst = (outputTokens: number): number => costOf({ ...noUsage, inputTokens: worstInputTokens(head), outputTokens });
+  const left = limits.costPerSession - (head.cost ?? 0) - worst(0);
+  const each = (worst(1_000_000) - worst(0)) / 1_000_000;
+  return left < 0 ? 0 : each > 0 ? Math.floor(left / each) : Infinity;
+}
+
+/** The first limit that forbids another step; null where it may go on. */
+export function reachedLimit(head: Head, turn: Turn, limits: Limits, costOf: CostOf | null): Reached | null {
   if (turn.step >= limits.stepsPerTurn)
     return reach("stepsPerTurn", turn.step, limits.stepsPerTurn, "the limit of steps a turn", "--max-steps");
   if (turn.calls >= limits.callsPerTurn) {
@@ -51,21 +62,34 @@ export function reachedLimit(head: Head, turn: Turn, limits: Limits): Reached | 
       reason: `the same call gave the same result ${turn.repeat.count} times in a row`,
     };
   }
-  if (outputAllowance(head, limits) < smallestAnswer) {
-    return reach(
-      "tokensPerSession",
-      spentTokens(head),
-      limits.tokensPerSession,
-      "the session's limit of tokens, the next request's worst case counted",
-      "--max-tokens",
-    );
-  }
-  if (limits.costPerSession !== null && head.cost === null && head.usage.outputTokens > 0) {
+  return reachedBudget(head, limits, costOf);
+}
+
+/** The cap on money or tokens that forbids another request, a retry included; null where it may go on. */
+export function reachedBudget(head: Head, limits: Limits, costOf: CostOf | null): Reached | null {
+  return reachedCost(head, limits, costOf) ?? reachedTokens(head, limits);
+}
+
+function reach(limit: keyof Limits, value: number, max: number, what: string, flag: string): Reached {
+  return { limit, value, max, reason: `${what} (${value} of ${max}); raise it with ${flag} and resume` };
+}
+
+function reachedTokens(head: Head, limits: Limits): Reached | null {
+  if (remainingTokens(head, limits) >= smallestAnswer) return null;
+  const what = "the session's limit of tokens, the next request's worst case counted";
+  return reach("tokensPerSession", spentTokens(head), limits.tokensPerSession, what, "--max-tokens");
+}
+
+/** A cost that can't be told can't be limited either: then the turn ends, instead of the limit being ignored. */
+function reachedCost(head: Head, limits: Limits, costOf: CostOf | null): Reached | null {
+  const max = limits.costPerSession;
+  if (max === null) return null;
+  const spent = Number((head.cost ?? 0).toFixed(6));
+  if (head.hasUnknownCost === true || (head.cost === null && head.usage.outputTokens > 0)) {
     const reason = "the model's cost is unknown, so the limit of cost can't be held; resume without --max-cost";
-    return { limit: "costPerSession", value: 0, max: limits.costPerSession, reason };
+    return { limit: "costPerSession", value: spent, max, reason };
   }
-  if (limits.costPerSession !== null && head.cost !== null && head.cost >= limits.costPerSession) {
-    return reach("costPerSession", head.cost, limits.costPerSession, "the session's limit of cost in dollars", "--max-cost");
-  }
-  return null;
+  if (spent < max && affordableOutput(head, limits, costOf) >= smallestAnswer) return null;
+  const what = "the session's limit of cost in dollars, the next request's worst case counted";
+  return reach("costPerSession", spent, max, what, "--max-cost");
 }

@@ -86,6 +86,8 @@ export interface Head {
   readonly windowChars: number;
   readonly usage: Usage;
   readonly cost: number | null;
+  /** Set once a request's cost could not be told: `cost` is then only a part of what was spent. */
+  readonly hasUnknownCost?: true;
   readonly baseline: { readonly attempt: number; readonly isRecorded: boolean };
   readonly turn: Turn | null;
   readonly turns: number;

@@ -41,5 +41,9 @@ export interface Model {
   readonly id: string;
   /** Tokens that fit into one request, where known. */
   readonly contextWindow: number | null;
+  /** Most tokens of one answer, where known. */
+  readonly maxOutput?: number | null;
+  /** US dollars of a sampling that uses so much; none where the price isn't known. Grows with each count. */
+  readonly cost?: ((usage: Usage) => number) | null;
   sample(request: SamplingRequest, signal: AbortSignal): AsyncIterable<StreamPart>;
 }
