@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
   answer: { summary: "show or answer what a session asks a person", load: () => import("./commands/answer.ts") },
   worker: { summary: "go on with sessions that nobody drives", load: () => import("./commands/worker.ts") },
+  models: { summary: "say which models can be used here, and what they cost", load: () => import("./commands/models.ts") },
   trust: { summary: "trust a project, so that its instructions are obeyed", load: () => import("./commands/trust.ts") },
   undo: { summary: "take back the edits of a session's last turn", load: () => import("./commands/undo.ts") },
   demo: { summary: "fix a real bug in a small repository made for it, without a key", load: () => import("./commands/demo.ts") },

@@ -36,6 +36,8 @@ export interface HostOptions {
   readonly config: Config;
   /** Told when something waits for another process, so that a person knows why nothing moves. */
   readonly onWait: (message: string) => void;
+  /** Told what a person should know of the models that are used. */
+  readonly onNote: (message: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -48,6 +50,8 @@ export interface OpenStore {
 export interface OpenHost {
   readonly ports: Ports;
   readonly runtime: Runtime;
+  /** What a person should be told behind a turn's end: how a replay compared with its recording. */
+  readonly remarks: () => readonly string[];
   close(): Promise<void>;
 }
 

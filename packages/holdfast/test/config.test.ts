@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { defaultConfig, loadConfig } from "../src/config/config.ts";
 import { ensureHome, writeAtomically } from "../src/config/home.ts";
-import { chooseModel, endpointOf, secretValues } from "../src/config/model-choice.ts";
+import { chooseModel, endpointOf } from "../src/config/model-choice.ts";
+import { secretValues } from "../src/config/provider.ts";
 import { distrust, isTrusted, readTrust, trust, trustPath } from "../src/config/trust-store.ts";
 import { assertWorkable, findWorkspace } from "../src/config/workspace.ts";
 

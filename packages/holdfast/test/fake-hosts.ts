@@ -101,7 +101,7 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
         secrets: { get: async () => null, values: () => [] },
         signer: createPassingSigner(),
       };
-      return { ports, runtime, close: async () => {} };
+      return { ports, runtime, remarks: () => [], close: async () => {} };
     },
   };
 }

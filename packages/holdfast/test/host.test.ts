@@ -63,11 +63,16 @@ test("a damaged signing key is told and left alone", async () => {
   expect(await readFile(path, "utf8")).toBe("no key");
 });
 
+/** A host's models, with the secrets that config and environment give. */
+function modelsOf(config: typeof defaultConfig, env: Readonly<Record<string, string>>, notes: string[] = []) {
+  const replay = () => Promise.reject(new Error("nothing is recorded here"));
+  return createModels({ config, env, secrets: createSecrets(config, env), onNote: (note) => notes.push(note), replay });
+}
+
 test("script:FILE is a model that says what the file says, and the same one each time", async () => {
   const path = join(folder, "script.yaml");
   await writeFile(path, "steps:\n  - text: hello\n");
-  const config = defaultConfig;
-  const models = createModels(config, {}, createSecrets(config, {}));
+  const models = modelsOf(defaultConfig, {});
   const model = await models(`script:${path}`);
   expect(model.id).toBe(`script:${path}`);
   expect(await models(`script:${path}`)).toBe(model);
@@ -79,5 +84,5 @@ test("a provider's model gets its key from the environment or the config, and on
   const secrets = createSecrets(config, { LOCAL_KEY: "local-secret-value", OPENAI_API_KEY: "openai-secret-value" });
   expect(await secrets.get("local")).toEqual({ value: "local-secret-value", expiresAt: null });
   expect(secrets.values().toSorted()).toEqual(["local-secret-value", "openai-secret-value"]);
-  expect((await createModels(config, { LOCAL_KEY: "local-secret-value" }, secrets)("local/qwen")).id).toBe("local/qwen");
+  expect((await modelsOf(config, { LOCAL_KEY: "local-secret-value" })("local/qwen")).id).toBe("local/qwen");
 });

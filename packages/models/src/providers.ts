@@ -1,6 +1,5 @@
 /** The protocol a provider speaks: OpenAI's Responses and Chat Completions, Anthropic's Messages, Google's Gemini. */
-export const wireNames = ["responses", "chat", "messages", "gemini"] as const;
-export type WireName = (typeof wireNames)[number];
+export type WireName = "responses" | "chat" | "messages" | "gemini";
 
 /** A provider that is known by name, without any configuration. */
 export interface Preset {

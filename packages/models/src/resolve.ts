@@ -5,20 +5,18 @@ import { geminiWire } from "./gemini/wire.ts";
 import { createHttpModel, type Fetch } from "./http-model.ts";
 import type { Identity } from "./identity.ts";
 import { messagesWire } from "./messages/wire.ts";
+import { needsKey, presets, vendorOf, type WireName } from "./providers.ts";
 import { responsesWire } from "./responses/wire.ts";
 import { createScriptModel } from "./script/model.ts";
 import type { Script, ScriptFunction } from "./script/script.ts";
 import type { Wire, WireOptions } from "./wire.ts";
-
-/** The provider protocols there are. */
-export type WireName = "responses" | "chat" | "messages" | "gemini";
 
 /** A provider as the host's configuration describes it. */
 export interface ProviderSettings {
   readonly wire: WireName;
   /**
    * The API root. For `responses` and `chat` as it is (it already holds `/v1` where there is one); for the others with or
-   * without the version. Empty or left out: the provider's own, for those that have one alone.
+   * without the version. Empty or left out: the preset's, for those that have one.
    */
   readonly baseUrl?: string | null;
   /** Asked at each sampling. Null where there is none: local servers need none. */
@@ -37,13 +35,6 @@ export interface ModelResolverOptions {
   readonly idleTimeoutMs?: number;
 }
 export type ScriptSource = Script | ScriptFunction;
-
-/** Where providers with an API of their own are served, and the variables a person knows them by. */
-const owners = {
-  openai: { baseUrl: "https://api.openai.com/v1", variables: "OPENAI" },
-  anthropic: { baseUrl: "https://api.anthropic.com", variables: "ANTHROPIC" },
-  google: { baseUrl: "https://generativelanguage.googleapis.com", variables: "GEMINI" },
-} as const;
 
 const wires: Readonly<Record<WireName, (identity: Identity, options: WireOptions) => Wire>> = {
   responses: responsesWire,
@@ -95,10 +86,11 @@ async function overHttp(
       hint: "Set OPENAI_BASE_URL, or base_url of the provider in the configuration, to the server's API root, such as http://localhost:11434/v1.",
     });
   }
-  const owner = Object.values(owners).find((one) => URL.parse(one.baseUrl)?.host === URL.parse(baseUrl)?.host);
-  if (owner !== undefined && !(await settings.apiKey())?.trim()) {
+  if (needsKey(baseUrl) && !(await settings.apiKey())?.trim()) {
+    const { keyVariables = [], baseUrlVariable = null } = presets[vendorOf(provider, baseUrl) ?? ""] ?? {};
+    const elsewhere = baseUrlVariable === null ? "" : `, or ${baseUrlVariable} to a server that needs no key`;
     throw new HoldfastError("no_model", `there is no key for ${new URL(baseUrl).host}, which ${id} needs`, {
-      hint: `Set ${owner.variables}_API_KEY, or ${owner.variables}_BASE_URL to a server that needs no key.`,
+      ...(keyVariables[0] === undefined ? {} : { hint: `Set ${keyVariables[0]}${elsewhere}.` }),
     });
   }
   const wire = wires[settings.wire]({ provider, model }, { maxOutputTokens: settings.maxOutputTokens ?? null });
@@ -130,5 +122,5 @@ function unknown(problem: string, options: ModelResolverOptions): HoldfastError 
 }
 
 function ownBaseUrl(provider: string): string | null {
-  return Object.hasOwn(owners, provider) ? owners[provider as keyof typeof owners].baseUrl : null;
+  return (Object.hasOwn(presets, provider) ? presets[provider] : undefined)?.baseUrl ?? null;
 }

@@ -37,7 +37,7 @@ export function readMessagesUsage(usage: Shape): Usage | null {
     cachedInputTokens: read,
     outputTokens: output,
     reasoningTokens: Math.min(thinking, output),
-    ...(written > 0 ? { cacheWriteTokens: written } : {}),
+    cacheWriteTokens: written,
   };
 }
 

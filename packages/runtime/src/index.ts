@@ -5,6 +5,7 @@ export { apply } from "./kernel/apply.ts";
 export { findChainFault, headerHash, payloadDigest } from "./kernel/chain.ts";
 export { decide } from "./kernel/decide.ts";
 export { createRegisters, emptyHead } from "./kernel/state.ts";
+export { createWindow } from "./kernel/window.ts";
 export * from "./ports/index.ts";
 export * from "./redact.ts";
 export * from "./session/create.ts";

@@ -7,7 +7,9 @@ import { usesColour } from "../cli/io.ts";
 import type { Config } from "../config/config.ts";
 import { configPath, defaultConfig, loadConfig } from "../config/config.ts";
 import { ensureHome, homeFolder } from "../config/home.ts";
-import { chooseModel, endpointOf, secretValues } from "../config/model-choice.ts";
+import { chooseModel, endpointOf, isPlayed } from "../config/model-choice.ts";
+import { findLocalServers } from "../config/local-servers.ts";
+import { preparedProviders, secretValues } from "../config/provider.ts";
 import { isTrusted } from "../config/trust-store.ts";
 import { findWorkspace } from "../config/workspace.ts";
 import { pad, wrap } from "../render/layout.ts";
@@ -47,7 +49,7 @@ async function run(_given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     ...(await checkHost(io, hosts, home, config.config)),
     await checkProgram(io, "git", "problem", "checks, diffs and tracked files need it: install git"),
     ...(process.platform === "linux" ? [await checkProgram(io, "socat", "note", "--allow-net HOST needs it: apt-get install socat")] : []),
-    checkModel(io, config.config),
+    await checkModel(io, config.config),
     await checkTrust(io, home),
   ];
   const style = createStyle(usesColour(io.stdout, io.env));
@@ -104,7 +106,7 @@ async function checkHost(io: Io, hosts: Hosts, home: string, config: Config | nu
   try {
     const workspace = await findWorkspace(".", io.cwd, io.env);
     const host = await hosts.openHost(
-      { home, isEphemeral: false, config: config ?? defaultConfig, env: io.env, onWait: () => {} },
+      { home, isEphemeral: false, config: config ?? defaultConfig, env: io.env, onWait: () => {}, onNote: () => {} },
       { cwd: workspace.cwd, roots: [{ id: "root", path: workspace.root }] },
     );
     try {
@@ -139,11 +141,12 @@ async function checkProgram(io: Io, name: string, ifMissing: "note" | "problem",
   return { about: name, state: ifMissing, text: `not found; ${what}` };
 }
 
-function checkModel(io: Io, config: Config | null): Finding {
+async function checkModel(io: Io, config: Config | null): Promise<Finding> {
   if (config === null) return { about: "model", state: "note", text: "can't tell before the config is read" };
+  if (config.model === undefined) return withoutModel(io, config);
   try {
     const model = chooseModel(undefined, config, io.env, io.cwd);
-    if (model.startsWith("script:")) return { about: "model", state: "ok", text: model };
+    if (isPlayed(model)) return { about: "model", state: "ok", text: model };
     const endpoint = endpointOf(model, config, io.env);
     return {
       about: "model",
@@ -151,18 +154,25 @@ function checkModel(io: Io, config: Config | null): Finding {
       text: `${model} at ${new URL(endpoint.baseUrl).host}, ${endpoint.apiKey === null ? "no key" : "with a key"}`,
     };
   } catch (error) {
-    // A key without a default model is enough to work: --model names one each time.
-    const canWork = Boolean(io.env["OPENAI_API_KEY"] ?? io.env["OPENAI_BASE_URL"]) || Object.keys(config.providers).length > 0;
-    return canWork && config.model === undefined
-      ? { about: "model", state: "note", text: "none by default: name one with --model, or model = in config.toml" }
-      : config.model === undefined
-        ? {
-            about: "model",
-            state: "problem",
-            text: "no key and no server: export OPENAI_API_KEY or OPENAI_BASE_URL, or add a provider to config.toml (holdfast demo needs none)",
-          }
-        : problem("model", error);
+    return problem("model", error);
   }
+}
+
+/** A key or a local server without a default model is enough to work: --model names one each time. */
+async function withoutModel(io: Io, config: Config): Promise<Finding> {
+  const served = await findLocalServers(config, io.env);
+  const ready = [...preparedProviders(config, io.env).map(({ name }) => name), ...served.map(({ provider }) => provider)];
+  return ready.length > 0
+    ? {
+        about: "model",
+        state: "note",
+        text: `none by default: name one of ${[...new Set(ready)].join(", ")} with --model (holdfast models), or main under [models] in config.toml`,
+      }
+    : {
+        about: "model",
+        state: "problem",
+        text: "no key and no server: export OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL, start a local server, or add a provider to config.toml (holdfast demo needs none)",
+      };
 }
 
 async function checkTrust(io: Io, home: string): Promise<Finding> {

@@ -9,7 +9,7 @@ import { usage } from "../cli/parse.ts";
 import { writeAtomically } from "../config/home.ts";
 import { renderEnding } from "../render/ending.ts";
 import { createJsonEvents, jsonLine } from "../render/json-events.ts";
-import { fit } from "../render/layout.ts";
+import { fit, wrap } from "../render/layout.ts";
 import { createProgress } from "../render/progress.ts";
 import { sanitize, sanitizeLine } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
@@ -186,6 +186,7 @@ function showJson(io: Io, ready: ReadySession): Shown {
     },
     end: (end) => {
       for (const line of events.end(end)) io.stdout.write(jsonLine(line));
+      for (const remark of ready.host.remarks()) io.stderr.write(`${sanitizeLine(remark)}\n`);
     },
   };
 }
@@ -213,6 +214,7 @@ function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Shown {
       const message = end.report?.message ?? "";
       if (message !== "") io.stdout.write(`${sanitize(message).trimEnd()}\n`);
       print(renderEnding(end, { style, width: width(), session, showsResume: true }));
+      print(ready.host.remarks().flatMap((remark) => wrap(sanitizeLine(remark), width())));
     },
   };
 }

@@ -53,7 +53,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const workspace = ready?.workspace ?? (await findWorkspace(wishes.folder, io.cwd, io.env));
   const trusted = wishes.trustsProject || (await isTrusted(setup.home, workspace.root));
   setup = await setupFor(setup, workspace.root, trusted);
-  let model = ready?.model ?? checkedModel(wishes.model, setup.config, io);
+  let model = ready?.model ?? (await checkedModel(wishes.model, setup.config, io));
   const screen = openScreen(io);
   const style = createStyle(usesColour(io.stdout, io.env));
   const width = () => Math.max(40, io.stdout.columns);
@@ -77,7 +77,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
         folders: [...new Set([workspace.cwd, workspace.root])],
         model: () => model,
         setModel: async (name) => {
-          const chosen = checkedModel(name, setup.config, io);
+          const chosen = await checkedModel(name, setup.config, io);
           if (ready !== null) await ready.host.runtime.changeSettings(ready.host.ports, ready.session, { model: chosen });
           model = chosen;
         },

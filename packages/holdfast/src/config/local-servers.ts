@@ -69,7 +69,9 @@ export async function loadedWindow(provider: Provider, model: string): Promise<n
   const listed = (modelsIn(list) ?? []).find(({ id }) => id === model)?.fields;
   const loaded = (modelsIn(studio) ?? []).find(({ id }) => id === model)?.fields;
   const processes = fieldsOf(running)["models"];
-  const ollama = Array.isArray(processes) ? processes.map(fieldsOf).find(({ name }) => name === model || name === `${model}:latest`) : undefined;
+  const ollama = Array.isArray(processes)
+    ? processes.map(fieldsOf).find(({ name }) => name === model || name === `${model}:latest`)
+    : undefined;
   return (
     count(listed?.["max_model_len"]) ??
     count(loaded?.["loaded_context_length"]) ??

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { nearest } from "../cli/nearest.ts";
-import type { Config, Role } from "./config.ts";
+import type { Config } from "./config.ts";
 import type { LocalServer } from "./local-servers.ts";
 import { preparedProviders, problemOf, providerNames, providerOf, type Env, type Provider } from "./provider.ts";
 
@@ -12,17 +12,15 @@ export interface Endpoint extends Provider {
   readonly model: string;
 }
 
-/** The model that the configuration names for the work itself. */
-export function configuredModel(config: Config): string | undefined {
-  return config.models?.main ?? config.model;
-}
+/** What a model is used for. */
+export type Role = keyof Config["models"];
 
 /**
  * The model of a role: its own, else the main one, which a flag may have named. So a role is never without a model while
  * the session has one.
  */
 export function modelForRole(role: Role, config: Config, main: string): string {
-  return (role === "main" ? undefined : config.models?.[role]) ?? main;
+  return (role === "main" ? undefined : config.models[role]) ?? main;
 }
 
 /** Models that no server serves: a script from a file, a recorded session that is played back. */
@@ -36,7 +34,7 @@ export function isPlayed(model: string): boolean {
  * on, `found` among them.
  */
 export function chooseModel(flag: string | undefined, config: Config, env: Env, cwd: string, found: readonly LocalServer[] = []): string {
-  const chosen = flag ?? configuredModel(config);
+  const chosen = flag ?? config.model;
   if (chosen === undefined) throw noModel(config, env, found);
   for (const [kind, what] of [
     ["script:", "FILE"],
@@ -63,7 +61,10 @@ function noModel(config: Config, env: Env, found: readonly LocalServer[]): Holdf
     return new HoldfastError("no_model", "no model was named, and there is no key for one", { hint: [...served, ...waysOn].join("\n") });
   }
   const names = prepared.map(({ name }) => `--model ${name}/NAME`);
-  const hint = [`name one: ${names.join(", ")}  (holdfast models lists them)`, 'or put main = "PROVIDER/NAME" under [models] in config.toml'];
+  const hint = [
+    `name one: ${names.join(", ")}  (holdfast models lists them)`,
+    'or put main = "PROVIDER/NAME" under [models] in config.toml',
+  ];
   return new HoldfastError("no_model", "no model was named", { hint: [...hint, ...served].join("\n") });
 }
 

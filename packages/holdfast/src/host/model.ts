@@ -1,33 +1,93 @@
 import { readFile } from "node:fs/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Model, SecretStore } from "@holdfast/runtime";
+import type { ResolvedFacts } from "@holdfast/models";
 import type { Config } from "../config/config.ts";
-import { endpointOf } from "../config/model-choice.ts";
+import { loadedWindow } from "../config/local-servers.ts";
+import { endpointOf, type Endpoint } from "../config/model-choice.ts";
+import type { Env } from "../config/provider.ts";
+import { describeUnknown } from "../render/model-facts.ts";
 
-/** Resolves the models of a host: `provider/name` by config and environment, `script:FILE` from the file. */
-export function createModels(
-  config: Config,
-  env: Readonly<Record<string, string | undefined>>,
-  secrets: SecretStore,
-): (name: string) => Promise<Model> {
-  const models = new Map<string, Promise<Model>>();
+export interface ModelHost {
+  readonly config: Config;
+  readonly env: Env;
+  readonly secrets: SecretStore;
+  /** Told once of each model about which something is not known. */
+  readonly onNote: (message: string) => void;
+  /** The model that plays a recorded session back. */
+  readonly replay: (name: string) => Promise<Model>;
+}
+
+/**
+ * Resolves the models of a host: `provider/name` by config and environment, `script:FILE` from the file, `replay:SESSION`
+ * from the store. The same model comes each time, except that a local server is asked again until it has loaded it and says
+ * with which window.
+ */
+export function createModels(host: ModelHost): (name: string) => Promise<Model> {
+  const bare = new Map<string, Promise<Model>>();
+  const whole = new Map<string, Promise<Model>>();
+  const told = new Set<string>();
+
   const resolve = async (name: string): Promise<Model> => {
     const models = await import("@holdfast/models");
     if (name.startsWith("script:")) {
-      return models.createScriptModel(models.parseScript(await readScript(name.slice("script:".length)), name), {
-        id: name,
-        isRecording: false,
-      });
+      const script = models.parseScript(await readScript(name.slice("script:".length)), name);
+      return models.createScriptModel(script, { id: name, isRecording: false });
     }
-    const { provider, wire, baseUrl, contextWindow } = endpointOf(name, config, env);
-    const settings = { wire, baseUrl, contextWindow, apiKey: async () => (await secrets.get(provider))?.value ?? null };
-    return models.createModelResolver({ providers: { [provider]: settings } })(name);
+    if (name.startsWith("replay:")) return host.replay(name);
+    const { name: provider, wire, baseUrl, headers } = endpointOf(name, host.config, host.env);
+    const { maxOutput } = await factsOf(name, null);
+    const apiKey = async () => (await host.secrets.get(provider))?.value ?? null;
+    const settings = { wire, baseUrl, headers, apiKey, maxOutputTokens: maxOutput };
+    return models.createModelResolver({ providers: { [provider]: settings }, idleTimeoutMs: host.config.network.idleTimeoutMs })(name);
   };
-  return (name) => {
-    const known = models.get(name) ?? resolve(name);
-    models.set(name, known);
-    return known;
+  const factsOf = async (name: string, window: number | null): Promise<ResolvedFacts> => {
+    const { resolveFacts } = await import("@holdfast/models");
+    return resolveFacts(queryOf(endpointOf(name, host.config, host.env), host.config, window));
   };
+  const withKnown = async (name: string): Promise<Model> => {
+    const model = await kept(bare, name, () => resolve(name));
+    if (name.startsWith("script:") || name.startsWith("replay:")) return model;
+    const endpoint = endpointOf(name, host.config, host.env);
+    let facts = await factsOf(name, null);
+    if (facts.windowFrom === "assumed" && hasOwnWindow(endpoint, host.config)) {
+      facts = await factsOf(name, await loadedWindow(endpoint, endpoint.model));
+      // Once it is loaded its window is known.
+      if (facts.windowFrom === "assumed") whole.delete(name);
+    }
+    const unknown = describeUnknown(name, facts);
+    if (unknown !== null && !told.has(name)) host.onNote(unknown);
+    told.add(name);
+    return (await import("@holdfast/models")).withFacts(model, facts);
+  };
+  return (name) => kept(whole, name, () => withKnown(name));
+}
+
+/** What resolves the facts of a model: its place, and what the person says of it. */
+export function queryOf(endpoint: Endpoint, config: Config, window: number | null) {
+  const { name: provider, model: name, baseUrl, contextWindow } = endpoint;
+  const full = `${provider}/${name}`;
+  const override = Object.hasOwn(config.modelFacts, full) ? config.modelFacts[full] : undefined;
+  return { provider, name, baseUrl, override, providerWindow: contextWindow, loadedWindow: window };
+}
+
+/** Servers of one's own, that have each model loaded with a window of their own choice. */
+function hasOwnWindow({ name, isLocal }: Endpoint, config: Config): boolean {
+  return isLocal || (Object.hasOwn(config.providers, name) && !isHosted(name));
+}
+
+function isHosted(name: string): boolean {
+  return ["openai", "anthropic", "google", "openrouter", "openai-compatible"].includes(name);
+}
+
+/** One that failed is asked for anew. */
+function kept(map: Map<string, Promise<Model>>, name: string, make: () => Promise<Model>): Promise<Model> {
+  const known = map.get(name);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(name, made);
+  made.catch(() => map.delete(name));
+  return made;
 }
 
 async function readScript(path: string): Promise<string> {

@@ -5,6 +5,7 @@ import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
 import { createModels } from "./model.ts";
+import { createReplays } from "./replay.ts";
 import { createSecrets } from "./secrets.ts";
 import { createPassingSigner, openSigner } from "@holdfast/node/host/signer";
 import { isAlive } from "@holdfast/node/processes/identity";
@@ -77,6 +78,11 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     label: `holdfast in ${cwd}`,
     ownFolders: [ripgrepFolder],
   });
+  const replays = createReplays({
+    openStore: () => openStore({ ...options, isEphemeral: false }),
+    roots: rootPaths,
+    onNote: options.onNote,
+  });
   const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
   const ports: Ports = {
@@ -84,7 +90,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     blobs,
     clock,
     ids,
-    model: createModels(config, env, secrets),
+    model: createModels({ config, env, secrets, onNote: options.onNote, replay: replays.open }),
     tools: harness.createToolHost(tools.createTools({ files, blobs, processes, isRedacted })),
     files,
     processes,
@@ -113,6 +119,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
   return {
     ports,
     runtime,
+    remarks: replays.remarks,
     close: async () => {
       files.close();
       await log.close();

@@ -1,6 +1,7 @@
 import type { SecretStore } from "@holdfast/runtime";
 import type { Config } from "../config/config.ts";
-import { endpointOf, secretValues } from "../config/model-choice.ts";
+import { secretValues } from "../config/provider.ts";
+import { endpointOf } from "../config/model-choice.ts";
 
 /** Keys of providers by the provider's name, from the environment and the config. */
 export function createSecrets(config: Config, env: Readonly<Record<string, string | undefined>>): SecretStore {

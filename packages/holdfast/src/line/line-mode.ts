@@ -256,6 +256,7 @@ async function runTurn(
       end = await drive();
     }
     printEnding(end, options, style, width());
+    screen.print(host.remarks().flatMap((remark) => wrap(sanitizeLine(remark), width())));
     return { end, isLeaving: state.isLeaving || (end.standing === "waiting" && !screen.isInteractive) };
   } finally {
     ended.abort();

@@ -12,7 +12,7 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
     kind: "string",
     short: "m",
     value: "PROVIDER/NAME",
-    help: "the model: openai/NAME, openai-compatible/NAME, a provider of your config, or script:FILE",
+    help: "the model: anthropic/NAME, google/NAME, openai/NAME, ollama/NAME … (holdfast models), script:FILE, or replay:SESSION",
   },
   effort: { kind: "string", value: "LEVEL", help: `how hard it thinks: ${efforts.join(", ")}`, oneOf: efforts },
   profile: { kind: "string", short: "p", value: "NAME", help: "use this profile of your config" },
@@ -39,7 +39,7 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
   "max-steps": { kind: "string", value: "N", help: "most steps a turn (250)" },
   "max-tool-calls": { kind: "string", value: "N", help: "most tool calls a turn (500)" },
   "max-tokens": { kind: "string", value: "N", help: "most uncached input and output tokens a session (5M)" },
-  "max-cost": { kind: "string", value: "USD", help: "most US dollars a session; counts only where the provider says what a request cost" },
+  "max-cost": { kind: "string", value: "USD", help: "most US dollars a session; holds where the model's price is known" },
   timeout: { kind: "string", value: "TIME", help: "most active time a turn: 90s, 30m, 2h (2h); waiting for a person is not counted" },
 };
 

@@ -7,7 +7,8 @@ import { loadConfig } from "../config/config.ts";
 import { ensureHome, homeFolder } from "../config/home.ts";
 import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
 import { projectConfigPath } from "../config/load.ts";
-import { chooseModel, endpointOf, secretValues } from "../config/model-choice.ts";
+import { chooseModel, endpointOf, isPlayed } from "../config/model-choice.ts";
+import { secretValues } from "../config/provider.ts";
 import { isTrusted } from "../config/trust-store.ts";
 import type { Workspace } from "../config/workspace.ts";
 import { assertWorkable, findWorkspace } from "../config/workspace.ts";
@@ -37,8 +38,8 @@ export async function openSetup(io: Io, { isEphemeral = false, profile, override
   const loaded = await loadConfig(request);
   io.hide(secretValues(loaded.config, io.env));
   await ensureHome(home);
-  const onWait = (message: string) => io.stderr.write(`${sanitizeLine(message)}\n`);
-  return { home, isEphemeral, config: loaded.config, env: io.env, onWait, loaded, request };
+  const tell = (message: string) => io.stderr.write(`${sanitizeLine(message)}\n`);
+  return { home, isEphemeral, config: loaded.config, env: io.env, onWait: tell, onNote: tell, loaded, request };
 }
 
 /** The setup of a session in a project: with the project's config where it is trusted. */
@@ -61,10 +62,12 @@ export interface ReadySession {
   readonly earlier: readonly RecordedEvent[];
 }
 
-/** Throws before anything is stored where the model can't be used. */
-export function checkedModel(flag: string | undefined, config: Config, io: Io): string {
-  const model = chooseModel(flag, config, io.env, io.cwd);
-  if (!model.startsWith("script:")) endpointOf(model, config, io.env);
+/** Throws before anything is stored where the model can't be used; where none was named, with what this machine serves. */
+export async function checkedModel(flag: string | undefined, config: Config, io: Io): Promise<string> {
+  const isNamed = (flag ?? config.model) !== undefined;
+  const found = isNamed ? [] : await (await import("../config/local-servers.ts")).findLocalServers(config, io.env);
+  const model = chooseModel(flag, config, io.env, io.cwd, found);
+  if (!isPlayed(model)) endpointOf(model, config, io.env);
   return model;
 }
 
@@ -84,7 +87,7 @@ export async function startSession(
   assertWorkable(workspace);
   const trusted = wishes.trustsProject || (await isTrusted(base.home, workspace.root));
   const setup = await setupFor(base, workspace.root, trusted);
-  const model = checkedModel(wishes.model, setup.config, io);
+  const model = await checkedModel(wishes.model, setup.config, io);
   const roots = [{ id: "root", path: workspace.root }];
   const settings = settingsFrom(wishes, {
     model,
@@ -135,8 +138,8 @@ export async function resumeSession(
   const root = view.roots[0]?.path;
   const trusted = wishes.trustsProject || view.settings.isTrusted;
   const setup = root === undefined ? base : await setupFor(base, root, trusted);
-  const model = wishes.model === undefined ? view.settings.model : checkedModel(wishes.model, setup.config, io);
-  if (!model.startsWith("script:")) endpointOf(model, setup.config, io.env);
+  const model = wishes.model === undefined ? view.settings.model : await checkedModel(wishes.model, setup.config, io);
+  if (!isPlayed(model)) endpointOf(model, setup.config, io.env);
   const cwd = view.cwd ?? view.roots[0]?.path ?? io.cwd;
   const { cwd: real } = await findWorkspace(cwd, io.cwd, io.env);
   const patch = settingsPatch(wishes, view.settings, model, await limitPresets());

@@ -29,6 +29,7 @@ async function freezeAt(n: number): Promise<{ readonly isPast: boolean }> {
     isEphemeral: false,
     config: (await loadConfig({ home, project: null, isTrusted: false, env: {} })).config,
     onWait: () => undefined,
+    onNote: () => undefined,
     env: { PATH: process.env["PATH"], HOME: folder },
   };
   const open = (): Promise<OpenHost> => openHost(options, { cwd: workspace, roots, reach: { sandbox: "off", network: "none" } });

@@ -62,11 +62,14 @@ export function withOverride(facts: ModelFacts, override: ModelOverride | undefi
 export function costOf(facts: ModelFacts, usage: Usage): number | null {
   const { prices, longPrompt } = facts;
   if (prices === null) return null;
-  const { input, cachedInput, cacheWrite = input, output } =
-    longPrompt !== null && usage.inputTokens > longPrompt.above ? longPrompt.prices : prices;
+  const {
+    input,
+    cachedInput,
+    cacheWrite = input,
+    output,
+  } = longPrompt !== null && usage.inputTokens > longPrompt.above ? longPrompt.prices : prices;
   const fresh = Math.max(0, usage.inputTokens - usage.cachedInputTokens);
   const written = cacheWrite === input ? 0 : Math.min(usage.cacheWriteTokens ?? fresh, fresh);
-  const millionths =
-    (fresh - written) * input + written * cacheWrite + usage.cachedInputTokens * cachedInput + usage.outputTokens * output;
+  const millionths = (fresh - written) * input + written * cacheWrite + usage.cachedInputTokens * cachedInput + usage.outputTokens * output;
   return millionths / 1_000_000;
 }

@@ -4,6 +4,7 @@ import { estimateUsage } from "../usage.ts";
 import { countAnswers, stepAt } from "./position.ts";
 import type { Script, ScriptAnswer, ScriptExpectation, ScriptFailure, ScriptFunction, ScriptStep } from "./script.ts";
 import { createSnapshots, type RequestSnapshot } from "./snapshot.ts";
+import { createTally } from "./tally.ts";
 
 export interface ScriptModelOptions {
   /** Default `script/NAME` of a script, `script/function` of a function. */
@@ -153,21 +154,6 @@ function requestSize(request: SamplingRequest): number {
   let size = request.instructions.length;
   for (const item of request.items) size += "text" in item ? item.text.length : item.kind === "tool_call" ? item.input.length : 0;
   return size;
-}
-
-/** Counts steps that left no trace, by the window and the place in it. */
-function createTally() {
-  const counts = new WeakMap<object, Map<number, number>>();
-  const nowhere = {};
-  const at = (items: readonly Item[]): object => items[0] ?? nowhere;
-  return {
-    count: (items: readonly Item[], index: number) => counts.get(at(items))?.get(index) ?? 0,
-    add: (items: readonly Item[], index: number) => {
-      const places = counts.get(at(items)) ?? new Map<number, number>();
-      places.set(index, (places.get(index) ?? 0) + 1);
-      counts.set(at(items), places);
-    },
-  };
 }
 
 function isList(source: Script | readonly ScriptStep[]): source is readonly ScriptStep[] {
