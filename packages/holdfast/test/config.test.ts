@@ -44,9 +44,9 @@ test("a whole config is read", async () => {
     limits: { preset: "strict", maxTokens: 1_000_000, timeoutMs: 1_800_000 },
   });
   const env = { LOCAL_KEY: "local-secret", OPENAI_API_KEY: "openai-secret" };
-  expect(endpointOf("local/qwen", config, env)).toEqual({
-    provider: "local",
-    name: "qwen",
+  expect(endpointOf("local/qwen", config, env)).toMatchObject({
+    name: "local",
+    model: "qwen",
     wire: "chat",
     baseUrl: "http://127.0.0.1:11434/v1",
     apiKey: "local-secret",
@@ -56,7 +56,7 @@ test("a whole config is read", async () => {
   expect(chooseModel("openai/x", config, env, "/")).toBe("openai/x");
   expect(chooseModel("script:demo.yaml", config, env, "/project")).toBe("script:/project/demo.yaml");
   expect(secretValues(config, env).toSorted()).toEqual(["local-secret", "openai-secret"]);
-  expect(() => endpointOf("local/qwen", config, {})).toThrow(/LOCAL_KEY, which is not set/);
+  expect(() => endpointOf("local/qwen", config, {})).toThrow(/no key for local: LOCAL_KEY is not set/);
 });
 
 test.each([

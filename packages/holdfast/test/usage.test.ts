@@ -141,7 +141,7 @@ test("without a model and a key the ways to go on are listed; with a key alone n
   expect(keyed.err).toContain("name one: --model openai/NAME");
   const missing = await run(["exec", "--model", "openai/x", "go"]);
   expect(missing.status).toBe(2);
-  expect(missing.err).toContain("no key for openai/x");
+  expect(missing.err).toContain("no key for openai: OPENAI_API_KEY is not set");
 });
 
 test("with --json an error is told on stdout as well", async () => {

@@ -66,7 +66,7 @@ export function problemOf(provider: Provider): HoldfastError | null {
     const [variable] = keyFrom;
     return variable === undefined
       ? new HoldfastError("no_model", `no key for ${name}`, { hint: `set api_key_env under [providers.${name}] in config.toml` })
-      : new HoldfastError("no_model", `the provider ${name} takes its key from ${keyFrom.join(" or ")}, which is not set`, {
+      : new HoldfastError("no_model", `no key for ${name}: ${keyFrom.join(" or ")} is not set`, {
           hint: `export ${variable}=…`,
         });
   }
