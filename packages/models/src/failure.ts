@@ -14,6 +14,8 @@ export interface Failure {
   readonly kind?: string | null;
   readonly message: string;
   readonly retryAfterMs?: number | null;
+  /** Length of the request's body, bytes, where its size may be what is wrong. */
+  readonly sentBytes?: number;
 }
 
 /** Who failed, and what must never be shown. */
@@ -113,7 +115,7 @@ export function describeFailure(failure: Failure, target: Target): ModelError {
   const text = `${target.host} ${verbs[group]} ${target.id}${facts === "" ? "" : ` (${facts})`}${said === "" ? "" : `: ${said}`}`;
   return {
     class: group,
-    message: cleanText(text + advise(group, status, code), target.secrets),
+    message: cleanText(text + advise(group, status, code, failure), target.secrets),
     status,
     code: code === null ? null : cleanText(code, target.secrets, 100),
     retryAfterMs: failure.retryAfterMs ?? null,
@@ -132,12 +134,22 @@ const verbs: Readonly<Record<ErrorClass, string>> = {
   script: "played the script of",
 };
 
-function advise(group: ErrorClass, status: number | null, code: string | null): string {
+function advise(group: ErrorClass, status: number | null, code: string | null, { sentBytes, retryAfterMs }: Failure): string {
   if (code !== null && (code === "insufficient_quota" || code.startsWith("billing"))) return " Check the plan and billing of the account.";
   if (group === "auth") return " Check the API key and what it may use.";
   if (status === 404 || status === 405) return " Check the model's name and the base URL.";
-  if (status === 413) return " The request's body is too large: images or outputs in it must become smaller.";
+  if (status === 413) {
+    const size = sentBytes === undefined ? "" : ` of ${(sentBytes / 1e6).toFixed(1)} MB`;
+    return ` The request's body${size} is too large, whatever its tokens: images or outputs in it must become smaller.`;
+  }
+  if (retryAfterMs != null && retryAfterMs > 60_000) return ` It asks to wait ${inWords(retryAfterMs)}.`;
   return "";
+}
+
+function inWords(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  if (minutes < 120) return `${minutes} minutes`;
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} hours` : `${Math.round(minutes / (24 * 60))} days`;
 }
 
 /** The error object of a provider's JSON in any of its usual forms; null where the value is no error. */

@@ -1,11 +1,11 @@
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import type { Model, SamplingRequest, StreamPart } from "@holdfast/runtime";
 import { openExchange, readAnswer, type Exchange } from "./exchange.ts";
-import { describeFailure, errorIn, type Failure } from "./failure.ts";
+import { classify, describeFailure, errorIn, type Failure } from "./failure.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { asRecord, asText, parseJson } from "./shape.ts";
 import { createWatch, type Watch } from "./watch.ts";
-import type { Wire } from "./wire.ts";
+import type { Wire, WireBody } from "./wire.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -61,7 +61,8 @@ export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
       watch.heard();
       exchange = openExchange(response, watch);
       if (!response.ok) {
-        const failure = await httpFailure(response, exchange, watch, now());
+        const sent = { body, contextWindow: options.contextWindow ?? null };
+        const failure = await httpFailure(response, exchange, watch, now(), sent);
         if (signal.aborted) return;
         yield failed(failure);
         return;
@@ -103,7 +104,12 @@ function brokenOff(error: unknown, stage: Stage, watch: Watch): Failure {
   }
 }
 
-async function httpFailure(response: Response, exchange: Exchange, watch: Watch, now: number): Promise<Failure> {
+interface Sent {
+  readonly body: WireBody;
+  readonly contextWindow: number | null;
+}
+
+async function httpFailure(response: Response, exchange: Exchange, watch: Watch, now: number, sent: Sent): Promise<Failure> {
   watch.limit(errorBodyMs);
   const status = response.status === 0 ? null : response.status;
   if (status === null || (status >= 300 && status < 400)) {
@@ -114,12 +120,23 @@ async function httpFailure(response: Response, exchange: Exchange, watch: Watch,
   const error = errorIn(parseJson(text));
   const isPage = text.trimStart().startsWith("<");
   return {
+    ...(isTooLong(status, error, sent) ? { class: "context_overflow" } : {}),
     status,
+    sentBytes: sent.body.bytes.length,
     code: error?.code ?? null,
     kind: error?.kind ?? null,
     message: error?.message ?? (isPage ? "it sent a web page." : text),
     retryAfterMs: retryAfterMs(response.headers, now) ?? error?.retryAfterMs ?? null,
   };
+}
+
+/**
+ * Several providers call a prompt that is too long no more than an invalid request, but for its text. Where nothing more
+ * exact was said and the input would fill the window at three characters a token, its length is what is wrong.
+ */
+function isTooLong(status: number, error: Pick<Failure, "code" | "kind"> | null, { body, contextWindow }: Sent): boolean {
+  const isVague = status === 400 && classify(status, error?.code ?? null, error?.kind ?? null) === "invalid_request";
+  return isVague && contextWindow !== null && body.size / 3 >= contextWindow;
 }
 
 /** Settles with the promise, or rejects as soon as the watch gives up, whether or not the other side takes notice. */

@@ -30,6 +30,21 @@ export function wireArguments(input: string): string {
   return asRecord(parseJson(input)) === null ? JSON.stringify({ invalid_arguments: input.toWellFormed() }) : input;
 }
 
+/** The same for wires that take an object instead of its text. Half a character in it would make the whole request no JSON. */
+export function wireInput(input: string): string {
+  const json = wireArguments(input);
+  return /\\ud[89a-f]/i.test(json) ? JSON.stringify(wellFormed(parseJson(json))) : json.toWellFormed();
+}
+
+function wellFormed(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  const record = asRecord(value);
+  return record === null
+    ? value
+    : Object.fromEntries(Object.entries(record).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]));
+}
+
 /** Words of the runtime, marked so that the model can tell them from the person's. */
 export function noticeText(notice: Notice): string {
   return `<runtime_notice>\n${notice.text}\n</runtime_notice>`;

@@ -1,15 +1,18 @@
 import type { StreamPart } from "@holdfast/runtime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { collect, connect, items, last, listen, requestOf, sse, type Loopback, type WireName } from "./loopback.ts";
+import type { WireName } from "../src/index.ts";
+import { wires } from "./dialects.ts";
+import { collect, connect, items, last, listen, requestOf, sse, type Loopback } from "./loopback.ts";
 
 const text = "你—😀";
-const message = { type: "message", content: [{ type: "output_text", text }] };
-const call = { type: "function_call", name: "t", arguments: '{"a":"é"}' };
-const samples = {
+const bytesOf = (part: string): Uint8Array => new TextEncoder().encode(part);
+
+/** The shortest answers of each wire that are whole: every position in them is played. */
+const samples: Readonly<Record<WireName, string>> = {
   responses: sse(
     { type: "response.output_text.delta", output_index: 0, delta: text },
-    { type: "response.output_item.done", output_index: 0, item: message },
-    { type: "response.output_item.done", output_index: 1, item: call },
+    { type: "response.output_item.done", output_index: 0, item: { type: "message", content: [{ type: "output_text", text }] } },
+    { type: "response.output_item.done", output_index: 1, item: { type: "function_call", name: "t", arguments: '{"a":"é"}' } },
     { type: "response.completed", response: { usage: { input_tokens: 1, output_tokens: 2 } } },
   ),
   chat: sse(
@@ -19,12 +22,33 @@ const samples = {
     { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } },
     "[DONE]",
   ),
+  messages: sse(
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
+    { type: "content_block_start", index: 1, content_block: { type: "tool_use", name: "t", input: {} } },
+    { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: '{"a":"é"}' } },
+    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { input_tokens: 1, output_tokens: 2 } },
+    { type: "message_stop" },
+  ),
+  gemini: sse(
+    { candidates: [{ content: { parts: [{ text: "你" }] } }] },
+    { candidates: [{ content: { parts: [{ text: "—😀" }, { functionCall: { name: "t", args: { a: "é" } } }] } }] },
+    {
+      candidates: [{ content: { parts: [{ text: "" }] }, finishReason: "STOP" }],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2 },
+    },
+  ),
 };
-/** From this many bytes on, what is there is a complete answer. */
-const completeAt = {
-  responses: new TextEncoder().encode(samples.responses).length - "\n\n".length,
-  chat: new TextEncoder().encode(samples.chat.slice(0, samples.chat.indexOf('"tool_calls"}]}') + '"tool_calls"}]}'.length)).length,
+/** What says that the answer is complete: from its end on, what is there is one. */
+const endings: Readonly<Record<WireName, string>> = {
+  responses: '"output_tokens":2}}}',
+  chat: '"tool_calls"}]}',
+  messages: '"output_tokens":2}}',
+  gemini: '"candidatesTokenCount":2}}',
 };
+function completeAt(wire: WireName): number {
+  return bytesOf(samples[wire].slice(0, samples[wire].lastIndexOf(endings[wire]) + endings[wire].length)).length;
+}
 const expected = [
   { kind: "assistant_message", text },
   { kind: "tool_call", name: "t", input: '{"a":"é"}' },
@@ -47,8 +71,8 @@ let server: Loopback;
 beforeAll(async () => {
   server = await listen((response, index) => {
     const body = server.bodies[index] ?? "";
-    const [, wire, stop, at] = /CUT (responses|chat) (end|destroy|split) (\d+)/.exec(body) ?? [];
-    const bytes = new TextEncoder().encode(samples[wire as WireName]);
+    const [, wire, stop, at] = /CUT (\w+) (end|destroy|split) (\d+)/.exec(body) ?? [];
+    const bytes = bytesOf(samples[wire as WireName]);
     const first = bytes.subarray(0, Number(at));
     response.writeHead(200, { "content-type": "text/event-stream" });
     if (stop === "end") response.end(first);
@@ -65,7 +89,7 @@ async function sampleAt(wire: WireName, stop: Stop, at: number): Promise<StreamP
 
 /** Every position, some at a time. */
 async function everywhere(wire: WireName, stop: Stop, check: (parts: StreamPart[], at: number) => void): Promise<void> {
-  const length = new TextEncoder().encode(samples[wire]).length;
+  const length = bytesOf(samples[wire]).length;
   const positions = Array.from({ length: length + 1 }, (_, at) => at);
   const worker = async (): Promise<void> => {
     for (let at = positions.pop(); at !== undefined; at = positions.pop()) check(await sampleAt(wire, stop, at), at);
@@ -73,22 +97,22 @@ async function everywhere(wire: WireName, stop: Stop, check: (parts: StreamPart[
   await Promise.all(Array.from({ length: 8 }, worker));
 }
 
-describe.each(["responses", "chat"] as const)("a %s stream", (wire) => {
-  it("that ends early anywhere is cut, and finished only where the answer is complete", async () => {
+describe.each(wires)("a %s stream", (wire) => {
+  it("T22 truncation as success: that ends early anywhere is cut, and finished only where the answer is complete", async () => {
     await everywhere(wire, "end", (parts, at) => {
-      expect(endOf(parts), `cut at ${at}`).toBe(at >= completeAt[wire] ? "finished with its answer" : "cut");
+      expect(endOf(parts), `cut at ${at}`).toBe(at >= completeAt(wire) ? "finished with its answer" : "cut");
     });
   });
 
   it("whose connection breaks anywhere never finishes without its answer, and never throws", async () => {
     await everywhere(wire, "destroy", (parts, at) => {
       // Bytes that were sent may still be lost with the connection, so even a whole answer may end as cut.
-      const possible = at >= completeAt[wire] ? ["finished with its answer", "cut", "network"] : ["cut", "network"];
+      const possible = at >= completeAt(wire) ? ["finished with its answer", "cut", "network"] : ["cut", "network"];
       expect(possible, `broken at ${at}`).toContain(endOf(parts));
     });
   });
 
-  it("that arrives in two pieces, split anywhere, is the same", async () => {
+  it("T01 utf8-split-in-SSE: that arrives in two pieces, split anywhere, is the same", async () => {
     await everywhere(wire, "split", (parts, at) => {
       expect(last(parts), `split at ${at}`).toMatchObject({ type: "finished", usage: { inputTokens: 1, outputTokens: 2 } });
       expect(items(parts), `split at ${at}`).toEqual(expected);

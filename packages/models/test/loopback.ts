@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Item } from "@holdfast/protocol";
 import type { Model, SamplingRequest, StreamPart } from "@holdfast/runtime";
-import { chatWire, createHttpModel, responsesWire, type HttpModelOptions } from "../src/index.ts";
+import { chatWire, createHttpModel, geminiWire, messagesWire, responsesWire, type HttpModelOptions, type WireName } from "../src/index.ts";
 
 export interface Loopback {
   /** Ends in `/v1`. */
@@ -42,15 +42,29 @@ export async function listen(answer: Answer): Promise<Loopback> {
   };
 }
 
-export type WireName = "responses" | "chat";
+export const identities = {
+  responses: { provider: "openai", model: "gpt-5" },
+  chat: { provider: "openai-compatible", model: "qwen" },
+  messages: { provider: "anthropic", model: "claude-opus-5" },
+  gemini: { provider: "google", model: "gemini-3-pro" },
+} as const;
 
-export function connect(wire: WireName, options: Partial<HttpModelOptions> & { readonly baseUrl: string }): Model {
-  const identity = wire === "responses" ? { provider: "openai", model: "gpt-5" } : { provider: "openai-compatible", model: "qwen" };
-  return createHttpModel(wire === "responses" ? responsesWire(identity) : chatWire(identity), {
-    id: `${identity.provider}/${identity.model}`,
-    apiKey: async () => "sk-loopback-key",
-    ...options,
-  });
+export function wireOf(name: WireName) {
+  switch (name) {
+    case "responses":
+      return responsesWire(identities.responses);
+    case "chat":
+      return chatWire(identities.chat);
+    case "messages":
+      return messagesWire(identities.messages);
+    case "gemini":
+      return geminiWire(identities.gemini);
+  }
+}
+
+export function connect(name: WireName, options: Partial<HttpModelOptions> & { readonly baseUrl: string }): Model {
+  const { provider, model } = identities[name];
+  return createHttpModel(wireOf(name), { id: `${provider}/${model}`, apiKey: async () => "sk-loopback-key", ...options });
 }
 
 export const hello: readonly Item[] = [{ kind: "user_message", id: "i1", trust: "user", parts: [{ type: "text", text: "Hello" }] }];

@@ -5,7 +5,7 @@ import { asText } from "../shape.ts";
 import { jsonText } from "../text.ts";
 import { turnEncoding, type Turn, type TurnPiece, type Turns } from "../turns.ts";
 import { imageSize, type Encoding, type ReadImage } from "../window.ts";
-import { foreignImage, missingImage, noticeText, wireArguments, wireCallId, wireToolName } from "../wire-forms.ts";
+import { foreignImage, missingImage, noticeText, wireCallId, wireInput, wireToolName } from "../wire-forms.ts";
 import { versionOf } from "./effort.ts";
 
 /** The image formats the API takes (Gemini API documentation, "Image understanding"). */
@@ -49,7 +49,7 @@ function encodeItem(item: Item, image: ReadImage, identity: Identity): TurnPiece
     case "tool_call": {
       const callId = wireCallId(item.callId);
       const name = wireToolName(item.name);
-      const call = `"functionCall":{"id":"${callId}","name":${jsonText(name)},"args":${wireArguments(item.input)}}`;
+      const call = `"functionCall":{"id":"${callId}","name":${jsonText(name)},"args":${wireInput(item.input)}}`;
       const signature = signatureOf(item.opaque, identity);
       const needsSignature = (versionOf(identity.model) ?? 0) >= 3;
       const first = part(call, signature ?? (needsSignature ? noSignature : null));

@@ -5,7 +5,7 @@ import { asText } from "../shape.ts";
 import { jsonText } from "../text.ts";
 import { turnEncoding, type Turn, type TurnPiece, type Turns } from "../turns.ts";
 import { imageSize, type Encoding, type ReadImage } from "../window.ts";
-import { foreignImage, missingImage, noticeText, wireArguments, wireCallId, wireToolName } from "../wire-forms.ts";
+import { foreignImage, missingImage, noticeText, wireCallId, wireInput, wireToolName } from "../wire-forms.ts";
 
 /** The image formats the API takes (Anthropic's documentation, "Vision"). */
 const imageTypes: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -49,7 +49,7 @@ function encodeItem(item: Item, image: ReadImage, identity: Identity): TurnPiece
     case "tool_call": {
       const callId = wireCallId(item.callId);
       const name = wireToolName(item.name);
-      const block = `{"type":"tool_use","id":"${callId}","name":${jsonText(name)},"input":${wireArguments(item.input)}}`;
+      const block = `{"type":"tool_use","id":"${callId}","name":${jsonText(name)},"input":${wireInput(item.input)}}`;
       return { type: "call", callId, name, block, first: block, size: block.length };
     }
     case "tool_result":

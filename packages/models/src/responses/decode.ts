@@ -23,8 +23,9 @@ interface Output {
 export function createResponsesDecoder(identity: Identity, requestSize: number): Decoder {
   /** By the provider's `output_index`. */
   const outputs = new Map<number, Output>();
+  /** Finished items with their place; they are passed on in its order once all are there. */
+  const settled: { readonly at: number; readonly part: WirePart }[] = [];
   let indexes = 0;
-  let settled = 0;
   let hasCalls = false;
   let answerSize = 0;
 
@@ -67,32 +68,29 @@ export function createResponsesDecoder(identity: Identity, requestSize: number):
     return delta({ ...event, delta: "\n\n" }, "reasoning", "reasoning.delta");
   }
 
-  function settle(at: number, item: Shape): WirePart[] {
+  function settle(at: number, item: Shape): void {
     const known = outputs.get(at);
-    if (known?.isDone === true) return [];
+    if (known?.isDone === true) return;
     const proposed = proposedItem(item, known, identity);
-    if (proposed === null) return [];
+    if (proposed === null) return;
     const output = outputAt(at);
     output.isDone = true;
-    settled += 1;
     if (proposed.kind === "tool_call") hasCalls = true;
     answerSize += proposed.kind === "tool_call" ? proposed.name.length + proposed.input.length : proposed.text.length;
-    return [{ type: "item", index: indexOf(output), item: proposed }];
+    settled.push({ at, part: { type: "item", index: indexOf(output), item: proposed } });
   }
 
   /** Items that the end names and the stream didn't, then items of which only deltas came. */
-  function settleRest(response: Shape): WirePart[] {
+  function settleRest(response: Shape): void {
     const named = asList(response["output"]).map((item) => asRecord(item) ?? {});
-    const isMissing = named.filter((item) => proposedItem(item, undefined, identity) !== null).length > settled;
-    const parts = isMissing ? named.flatMap((item, at) => settle(at, item)) : [];
-    for (const [at, output] of outputs) {
-      if (output.kind !== null && !output.isDone) parts.push(...settle(at, { type: output.kind }));
-    }
-    return parts;
+    const isMissing = named.filter((item) => proposedItem(item, undefined, identity) !== null).length > settled.length;
+    if (isMissing) for (const [at, item] of named.entries()) settle(at, item);
+    for (const [at, output] of outputs) if (output.kind !== null && !output.isDone) settle(at, { type: output.kind });
   }
 
   function finished(response: Shape, isCut: boolean): WirePart[] {
-    const parts = settleRest(response);
+    settleRest(response);
+    const parts = settled.toSorted((a, b) => a.at - b.at).map(({ part }) => part);
     const usage = readUsage(response["usage"]) ?? estimateUsage(requestSize, answerSize);
     parts.push({ type: "finished", finish: isCut ? "length" : hasCalls ? "calls" : "stop", usage, cost: readCost(response["usage"]) });
     return parts;
@@ -127,7 +125,8 @@ export function createResponsesDecoder(identity: Identity, requestSize: number):
         if (typeof at === "number") announce(at, item);
         return [];
       case "response.output_item.done":
-        return typeof at === "number" ? settle(at, item) : [];
+        if (typeof at === "number") settle(at, item);
+        return [];
       case "response.output_text.delta":
       case "response.refusal.delta":
         return delta(event, "message", "text.delta");

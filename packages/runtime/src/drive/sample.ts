@@ -2,7 +2,7 @@ import type { EventPayload, ModelError, SessionEvent, ToolCall, Usage } from "@h
 import { isHoldfastError } from "@holdfast/protocol";
 import type { Effect } from "../kernel/decide.ts";
 import { exhausted } from "../kernel/advance.ts";
-import { outputAllowance, reachedBudget, type CostOf } from "../kernel/limits.ts";
+import { outputAllowance, outputRoom, reachedBudget, type CostOf } from "../kernel/limits.ts";
 import { retryDelay } from "../kernel/retry.ts";
 import type { Model, ProposedItem, SamplingRequest, StreamPart } from "../ports/index.ts";
 import type { Driver } from "./driver.ts";
@@ -13,7 +13,7 @@ type SampleEffect = Extract<Effect, { type: "sample" }>;
 
 /** Longest piece of a cut answer that is kept in the log. */
 const retractedChars = 4_000;
-/** Taken for the longest answer where a model's isn't known: a cap is sent only where a limit of the session is nearer. */
+/** Taken for the longest answer where a model's isn't known: a cap is sent only where a limit of the session, or the end of the window, is nearer. */
 const usualOutputTokens = 64_000;
 
 /** One request to the model: ends as a settlement with its calls decided, as a failure with the time of its retry, or as abandoned. */
@@ -95,7 +95,8 @@ function buildRequest(driver: Driver, model: Model): SamplingRequest {
     tools: driver.ports.tools.specs,
     items: driver.window.items,
   });
-  const allowance = outputAllowance(driver.head, settings.limits, model.cost ?? null);
+  const left = outputAllowance(driver.head, settings.limits, model.cost ?? null);
+  const allowance = Math.min(left, outputRoom(driver.head, model.contextWindow));
   return {
     instructions: directed.instructions,
     tools: directed.tools,
@@ -113,9 +114,8 @@ function settle(
   items: ReadonlyMap<number, ProposedItem>,
   { finish, usage, cost }: Extract<StreamPart, { type: "finished" }>,
 ): Omit<EventPayload<"sampling.settled">, "samplingId"> {
-  const ordered = [...items].sort(([a], [b]) => a - b);
   return {
-    items: ordered.flatMap(([index, item]): EventPayload<"sampling.settled">["items"] => {
+    items: [...items].flatMap(([index, item]): EventPayload<"sampling.settled">["items"] => {
       const id = itemId(index);
       if (item.kind === "tool_call") return [{ ...item, id, callId: newId(driver)("call") }];
       return item.text === "" && item.opaque === undefined ? [] : [{ ...item, id }];

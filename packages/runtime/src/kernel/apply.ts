@@ -306,13 +306,17 @@ function samplingFailed(head: Head, payload: EventPayload<"sampling.failed">, at
 
 function samplingSettled(head: Head, payload: EventPayload<"sampling.settled">): Head {
   const calls = payload.items.filter((item) => item.kind === "tool_call");
+  // White space, or thoughts that led to nothing, are no answer: nobody can read them.
+  const isEmpty = !payload.items.some(
+    (item) => item.kind === "tool_call" || (item.kind === "assistant_message" && item.text.trim() !== ""),
+  );
   return turn(grow(spend(head, payload.usage, payload.cost), payload.items), (t) => ({
     sampling: null,
     calls: t.calls + calls.length,
     open: calls.map((call) => ({ id: call.callId, name: call.name, state: "ready", attempt: 0, isUncertain: false })),
-    saysDone: calls.length === 0 && payload.finish !== "length" && payload.items.length > 0,
+    saysDone: calls.length === 0 && payload.finish !== "length" && !isEmpty,
     wasCut: calls.length === 0 && payload.finish === "length",
-    empty: payload.items.length === 0 ? t.empty + 1 : 0,
+    empty: isEmpty ? t.empty + 1 : 0,
   }));
 }
 

@@ -44,6 +44,17 @@ function affordableOutput(head: Head, limits: Limits, costOf: CostOf | null): nu
   return left < 0 ? 0 : each > 0 ? Math.floor(left / each) : Infinity;
 }
 
+/** An answer shorter than this is worth no request. The input's worst case is seldom met, so there may still be room for it. */
+const smallestRoom = 1_024;
+
+/**
+ * How many output tokens fit into the model's window beside the request: providers count both against it, and refuse a
+ * request that reserves more. Infinite where the window is not known.
+ */
+export function outputRoom(head: Head, contextWindow: number | null): number {
+  return contextWindow === null ? Infinity : Math.max(smallestRoom, contextWindow - worstInputTokens(head));
+}
+
 /** The first limit that forbids another step; null where it may go on. */
 export function reachedLimit(head: Head, turn: Turn, limits: Limits, costOf: CostOf | null): Reached | null {
   if (turn.step >= limits.stepsPerTurn)

@@ -57,7 +57,7 @@ export interface Turn {
   readonly saysDone: boolean;
   /** True once the answer was cut at the model's output limit. */
   readonly wasCut: boolean;
-  /** Answers in a row that held nothing at all. */
+  /** Answers in a row that held nothing to read and no call. */
   readonly empty: number;
   readonly round: number;
   readonly checking: {

@@ -24,8 +24,9 @@ export type ProposedItem = ModelItem extends infer T ? (T extends unknown ? Omit
 export type StreamPart =
   /** The first byte of the answer arrived. */
   | { readonly type: "started" }
-  /** `index` numbers the answer's items from 0. */
+  /** `index` tells the answer's items apart. */
   | { readonly type: "text.delta" | "reasoning.delta" | "call.delta"; readonly index: number; readonly text: string }
+  /** In the answer's order, which needn't be that of their deltas. */
   | { readonly type: "item"; readonly index: number; readonly item: ProposedItem }
   /** Always last in a sampling that ended properly. */
   | { readonly type: "finished"; readonly finish: "stop" | "calls" | "length"; readonly usage: Usage; readonly cost: number | null }
