@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   worker: { summary: "go on with sessions that nobody drives", load: () => import("./commands/worker.ts") },
   models: { summary: "say which models can be used here, and what they cost", load: () => import("./commands/models.ts") },
   trust: { summary: "trust a project, so that its instructions are obeyed", load: () => import("./commands/trust.ts") },
+  config: { summary: "show the config and where each value comes from; check it", load: () => import("./commands/config.ts") },
   undo: { summary: "take back the edits of a session's last turn", load: () => import("./commands/undo.ts") },
   demo: { summary: "fix a real bug in a small repository made for it, without a key", load: () => import("./commands/demo.ts") },
   doctor: { summary: "look at this machine and say what is missing", load: () => import("./commands/doctor.ts") },

@@ -4,12 +4,16 @@ import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { usesColour } from "../cli/io.ts";
+import { isAccepted } from "../config/accept-store.ts";
 import type { Config } from "../config/config.ts";
 import { configPath, defaultConfig, loadConfig } from "../config/config.ts";
+import { projectDefinitions } from "../config/definitions.ts";
 import { ensureHome, homeFolder } from "../config/home.ts";
 import { chooseModel, endpointOf, isPlayed } from "../config/model-choice.ts";
 import { findLocalServers } from "../config/local-servers.ts";
 import { preparedProviders, secretValues } from "../config/provider.ts";
+import { projectConfigPath } from "../config/load.ts";
+import { problemText } from "../config/settings.ts";
 import { isTrusted } from "../config/trust-store.ts";
 import { findWorkspace } from "../config/workspace.ts";
 import { pad, wrap } from "../render/layout.ts";
@@ -39,12 +43,12 @@ const oldestNode = [22, 19] as const;
 
 async function run(_given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const home = homeFolder(io.env, io.cwd);
-  const config = await tryConfig(home, io.env);
+  const config = await tryConfig(io, home);
   if (config.config !== null) io.hide(secretValues(config.config, io.env));
   const findings = [
     checkNode(),
     await checkHome(home),
-    config.finding,
+    ...config.findings,
     ...(await checkKeyFile(home)),
     ...(await checkHost(io, hosts, home, config.config)),
     await checkProgram(io, "git", "problem", "checks, diffs and tracked files need it: install git"),
@@ -82,16 +86,35 @@ async function checkHome(home: string): Promise<Finding> {
   }
 }
 
-async function tryConfig(home: string, env: Io["env"]): Promise<{ config: Config | null; finding: Finding }> {
+async function tryConfig(io: Io, home: string): Promise<{ config: Config | null; findings: Finding[] }> {
   try {
-    const { config } = await loadConfig({ home, project: null, isTrusted: false, env });
+    const { root } = await findWorkspace(".", io.cwd, io.env);
+    // A damaged trust store is told by the check of trust.
+    const trusted = await isTrusted(home, root).catch(() => false);
+    const { config, problems } = await loadConfig({ home, project: root, isTrusted: trusted, env: io.env });
+    const files: string[] = [];
+    for (const path of [configPath(home), ...(trusted ? [projectConfigPath(root)] : [])]) if (await exists(path)) files.push(path);
+    let open = 0;
+    for (const { kind, definition } of projectDefinitions(config)) if (!(await isAccepted(home, kind, root, definition))) open += 1;
     return {
       config,
-      finding: { about: "config", state: "ok", text: (await exists(configPath(home))) ? configPath(home) : "none, defaults hold" },
+      findings: [
+        { about: "config", state: "ok", text: files.length === 0 ? "none, defaults hold" : files.join(", ") },
+        ...problems.map((found): Finding => ({ about: "config", state: "note", text: problemText(found) })),
+        ...(open === 0 ? [] : [notAccepted(open)]),
+      ],
     };
   } catch (error) {
-    return { config: null, finding: problem("config", error) };
+    return { config: null, findings: [problem("config", error)] };
   }
+}
+
+function notAccepted(count: number): Finding {
+  return {
+    about: "config",
+    state: "note",
+    text: `hooks and MCP servers of this project that don't run, as nobody accepted them: ${count} (holdfast trust)`,
+  };
 }
 
 async function checkKeyFile(home: string): Promise<Finding[]> {

@@ -112,6 +112,7 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     }
     const end = await driveTurn(ready.host, ready.session, {
       waiting: "return",
+      retryForMs: setup.config.network.retryForS * 1000,
       onEvent: shown.onEvent,
       onWait: setup.onWait,
       onStop: (handler) => io.onStop(handler),
@@ -204,6 +205,7 @@ function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Shown {
     print([
       style.dim(fit(`holdfast ${version} · ${sanitizeLine(ready.model)} · session ${ready.session}`, width())),
       style.dim(fit(sanitizeLine(ready.workspace.cwd), width())),
+      ...ready.notes.flatMap((note) => wrap(note, width()).map(style.dim)),
     ]);
   }
   return {

@@ -14,7 +14,7 @@ import { checkFromCommand } from "../session/checks.ts";
 import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
 import type { ReadySession } from "../session/start.ts";
-import { checkedModel, openSetup, resumeSession, setupFor, startSession, titleOf } from "../session/start.ts";
+import { checkedModel, notesOf, openSetup, resumeSession, setupFor, startSession, titleOf } from "../session/start.ts";
 import { version } from "../version.ts";
 
 const spec: CommandSpec = {
@@ -60,6 +60,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const welcome = [
     ...wrap(`holdfast ${version} · ${sanitizeLine(model)} · ${sanitizeLine(workspace.cwd)}`, width()).map(style.dim),
     ...(trusted ? [] : wrap("this project is not trusted: an AGENTS.md in it is not obeyed (holdfast trust)", width()).map(style.dim)),
+    ...(ready?.notes ?? notesOf(setup)).flatMap((note) => wrap(note, width()).map(style.dim)),
     style.dim("/help names the commands"),
   ];
   try {
@@ -68,6 +69,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
       screen,
       welcome,
       goesOn,
+      retryForMs: setup.config.network.retryForS * 1000,
       begin: async (prompt) => {
         ready ??= await startSession(io, hosts, setup, { ...wishes, model }, { title: titleOf(prompt), defaultApprovals: "ask" });
         return ready;
@@ -81,7 +83,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
           if (ready !== null) await ready.host.runtime.changeSettings(ready.host.ports, ready.session, { model: chosen });
           model = chosen;
         },
-        checks: () => wishes.checks,
+        checks: () => (isResumed ? wishes.checks : [...new Set([...(setup.config.checks.commands ?? []), ...wishes.checks])]),
         addCheck: async (command) => {
           if (ready !== null) await ready.host.runtime.acceptChecks(ready.host.ports, ready.session, [checkFromCommand(command)]);
           wishes = { ...wishes, checks: [...wishes.checks, command] };

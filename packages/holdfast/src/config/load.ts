@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { HoldfastError } from "@holdfast/protocol/error";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { nearest } from "../cli/nearest.ts";
 import { buildConfig, top } from "./build.ts";
 import type { Config } from "./keys.ts";
@@ -75,14 +75,13 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
   if (first !== undefined || config === null) {
     const more = errors.length > 1 ? `${errors.length - 1} more: holdfast config check` : undefined;
     const hint = [first?.hint, more].filter((one) => one !== undefined).join("; ");
-    throw new HoldfastError("config_invalid", first === undefined ? "the config can't be used" : `${first.where}: ${first.message}`, {
-      ...(hint === "" ? {} : { hint }),
-    });
+    const message = first === undefined ? "the config can't be used" : `${first.where === null ? "" : `${first.where}: `}${first.message}`;
+    throw new HoldfastError("config_invalid", message, hint === "" ? {} : { hint });
   }
   return { config, problems, sources: new Map(settings.map((setting) => [dotted(setting.path), setting.source])) };
 }
 
-/** The same with all problems at once, errors too. Still throws for a file that can't be read as TOML at all. */
+/** The same with all problems at once, errors too. */
 export async function gatherConfig(request: ConfigRequest): Promise<GatheredConfig> {
   const problems: Problem[] = [];
   const userFile = configPath(request.home);
@@ -123,12 +122,18 @@ export async function gatherConfig(request: ConfigRequest): Promise<GatheredConf
 }
 
 async function readFile(path: string, layer: "user" | "project", problems: Problem[], inside?: string): Promise<readonly Setting[]> {
-  const text = await readConfigText(path, inside);
-  if (text === null) return [];
-  const { tree, lineOf } = await parseToml(text, path);
-  const read = readSettings(tree, fileTop, (at) => ({ layer, name: path, line: lineOf(at), profile: null }));
-  problems.push(...read.problems);
-  return read.settings;
+  try {
+    const text = await readConfigText(path, inside);
+    if (text === null) return [];
+    const { tree, lineOf } = await parseToml(text, path);
+    const read = readSettings(tree, fileTop, (at) => ({ layer, name: path, line: lineOf(at), profile: null }));
+    problems.push(...read.problems);
+    return read.settings;
+  } catch (error) {
+    if (!isHoldfastError(error)) throw error;
+    problems.push({ severity: "error", where: null, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) });
+    return [];
+  }
 }
 
 /** A file that belongs to no trusted project isn't opened. */

@@ -26,14 +26,18 @@ export interface Setting {
 /** An `error` stops the run; a `note` is worth knowing. */
 export interface Problem {
   readonly severity: "error" | "note";
-  /** `FILE:LINE`, a variable, or a flag. */
-  readonly where: string;
+  /** `FILE:LINE`, a variable, or a flag; null where the message says it. */
+  readonly where: string | null;
   readonly message: string;
   readonly hint?: string;
 }
 
 export function whereOf({ name, line }: Source): string {
   return line === null ? name : `${name}:${line}`;
+}
+
+export function problemText({ where, message, hint }: Problem): string {
+  return `${where === null ? "" : `${where}: `}${message}${hint === undefined ? "" : ` (${hint})`}`;
 }
 
 /** A key as it is written in TOML: `model."openai/x".context_window`. */

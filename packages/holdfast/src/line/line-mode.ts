@@ -27,6 +27,8 @@ export interface LineModeOptions {
   readonly slash: SlashContext;
   /** Lines shown once at the start. */
   readonly welcome: readonly string[];
+  /** How long a failed request to the model is tried again. */
+  readonly retryForMs: number;
   /** A resumed session whose turn is still open goes on at once. */
   readonly goesOn: boolean;
 }
@@ -222,6 +224,7 @@ async function runTurn(
   const drive = () =>
     driveTurn(host, session, {
       waiting: screen.isInteractive ? "stay" : "return",
+      retryForMs: options.retryForMs,
       onEvent,
       onDelta: (delta) => screen.print(answer.take(delta), "answer"),
       onWait: (message) => screen.print([sanitizeLine(message)]),

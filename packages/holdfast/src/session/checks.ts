@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
 import type { CheckDefinition } from "@holdfast/protocol";
+import type { LoadedConfig } from "../config/load.ts";
 
 const checkTimeoutMs = 15 * 60 * 1000;
 
-/** A person's `--check CMD`. The id comes from the command, so that naming the same command again adds nothing. */
-export function checkFromCommand(command: string): CheckDefinition {
+/** A command to check with, of a person or of a trusted project's config. The id comes from the command, so that naming the same command again adds nothing. */
+export function checkFromCommand(command: string, authority: "user" | "project" = "user"): CheckDefinition {
   return {
     id: `check_${createHash("sha256").update(command).digest("hex").slice(0, 12)}`,
     kind: "command",
     name: command,
     command,
-    authority: "user",
+    authority,
     isRequired: true,
     inputs: [],
     outputs: [],
@@ -19,5 +20,14 @@ export function checkFromCommand(command: string): CheckDefinition {
 }
 
 export function checksFromCommands(commands: readonly string[]): CheckDefinition[] {
-  return [...new Set(commands)].map(checkFromCommand);
+  return [...new Set(commands)].map((command) => checkFromCommand(command));
+}
+
+/** The checks of a new session: those of the config, then those that were named now. */
+export function newChecks({ config, sources }: LoadedConfig, named: readonly string[]): CheckDefinition[] {
+  const configured = (config.checks.commands ?? []).map((command, index) => {
+    const isProjects = sources.get(`checks.commands.${index}`)?.layer === "project";
+    return checkFromCommand(command, isProjects && !named.includes(command) ? "project" : "user");
+  });
+  return [...new Map([...configured, ...checksFromCommands(named)].map((check) => [check.id, check])).values()];
 }

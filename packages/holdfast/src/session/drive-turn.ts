@@ -31,6 +31,7 @@ export async function driveTurn(host: OpenHost, session: string, options: TurnOp
     const end = await host.runtime.drive(host.ports, session, {
       waiting: options.waiting,
       signal: forced.signal,
+      ...(options.retryForMs === undefined ? {} : { retryForMs: options.retryForMs }),
       ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
       ...(options.onDelta === undefined ? {} : { onDelta: options.onDelta }),
       ...(options.onWait === undefined ? {} : { onWait: options.onWait }),

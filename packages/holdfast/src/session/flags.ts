@@ -6,6 +6,12 @@ import { efforts } from "../config/keys.ts";
 import type { WrittenLimits } from "../config/limits.ts";
 import { applyLimits, parseCount, parseDollars, parseDuration } from "../config/limits.ts";
 
+/** Flags that choose and change the config. */
+export const configFlags: Readonly<Record<string, FlagSpec>> = {
+  profile: { kind: "string", short: "p", value: "NAME", help: "use this profile of your config" },
+  config: { kind: "list", value: "KEY=VALUE", help: "set any key of the config for this run, such as limits.max_steps=50 (repeatable)" },
+};
+
 /** Flags that set how a session works, the same for `exec`, `exec resume` and line mode. */
 export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
   model: {
@@ -15,8 +21,7 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
     help: "the model: anthropic/NAME, google/NAME, openai/NAME, ollama/NAME … (holdfast models), script:FILE, or replay:SESSION",
   },
   effort: { kind: "string", value: "LEVEL", help: `how hard it thinks: ${efforts.join(", ")}`, oneOf: efforts },
-  profile: { kind: "string", short: "p", value: "NAME", help: "use this profile of your config" },
-  config: { kind: "list", value: "KEY=VALUE", help: "set any key of the config for this run, such as limits.max_steps=50 (repeatable)" },
+  ...configFlags,
   cd: { kind: "string", short: "C", value: "DIR", help: "work in this folder" },
   check: { kind: "list", value: "CMD", help: "a command that must pass before the work counts as done (repeatable)" },
   "no-baseline": { kind: "boolean", help: "don't run the checks before the first change" },

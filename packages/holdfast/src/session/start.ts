@@ -9,12 +9,13 @@ import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
 import { projectConfigPath } from "../config/load.ts";
 import { chooseModel, endpointOf, isPlayed } from "../config/model-choice.ts";
 import { secretValues } from "../config/provider.ts";
+import { problemText } from "../config/settings.ts";
 import { isTrusted } from "../config/trust-store.ts";
 import type { Workspace } from "../config/workspace.ts";
 import { assertWorkable, findWorkspace } from "../config/workspace.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { HostOptions, Hosts, OpenHost, SessionView } from "../runtime-api.ts";
-import { checksFromCommands } from "./checks.ts";
+import { checksFromCommands, newChecks } from "./checks.ts";
 import { assertFree, newestSession, sessionById } from "./find-session.ts";
 import type { SessionWishes } from "./flags.ts";
 import { settingsFrom, settingsPatch } from "./flags.ts";
@@ -58,6 +59,8 @@ export interface ReadySession {
   readonly workspace: Workspace;
   readonly model: string;
   readonly checks: readonly CheckDefinition[];
+  /** Worth knowing about the config, a line each. */
+  readonly notes: readonly string[];
   /** Events of a turn that an earlier process began and that goes on. */
   readonly earlier: readonly RecordedEvent[];
 }
@@ -96,7 +99,7 @@ export async function startSession(
     defaultApprovals: about.defaultApprovals,
     presets: await limitPresets(),
   });
-  const checks = checksFromCommands(wishes.checks);
+  const checks = newChecks(setup.loaded, wishes.checks);
   const host = await hosts.openHost(setup, { cwd: workspace.cwd, roots, reach: settings });
   try {
     // A model that can't be had is told before there is a session.
@@ -108,7 +111,7 @@ export async function startSession(
       title: about.title,
       checks,
     });
-    return { host, session, workspace, model, checks, earlier: [] };
+    return { host, session, workspace, model, checks, notes: notesOf(setup), earlier: [] };
   } catch (error) {
     await host.close();
     throw error;
@@ -156,6 +159,7 @@ export async function resumeSession(
       workspace: { cwd: real, root: view.roots[0]?.path ?? real },
       model,
       checks: [...view.checks, ...checks],
+      notes: notesOf(setup),
       earlier:
         view.turns.at(-1)?.outcome === null ? view.events.slice(view.events.findLastIndex((event) => event.type === "turn.started")) : [],
       view,
@@ -164,6 +168,11 @@ export async function resumeSession(
     await host.close();
     throw error;
   }
+}
+
+/** What the config's layers left out, in a line each. */
+export function notesOf({ loaded }: Setup): string[] {
+  return loaded.problems.map((problem) => sanitizeLine(problemText(problem)));
 }
 
 /** What a person typed, as the parts of one message: images first, as they are what the words speak of. */

@@ -133,7 +133,7 @@ function callsOf(items: EventPayload<"sampling.settled">["items"]): ToolCall[] {
 function failed(driver: Driver, effect: SampleEffect, error: ModelError, loss: Loss): SessionEvent[] {
   const now = driver.ports.clock.now();
   const since = driver.head.turn?.sampling?.firstFailureAt ?? now;
-  const delay = retryDelay(error, effect.attempt, now - since, driver.ports.ids.random());
+  const delay = retryDelay(error, effect.attempt, now - since, driver.ports.ids.random(), driver.options.retryForMs);
   const { samplingId, attempt } = effect;
   const failure: SessionEvent = {
     type: "sampling.failed",

@@ -1,14 +1,20 @@
 import type { ModelError } from "@holdfast/protocol";
 
-/** How long a sampling is tried again before the turn gives up, counted from its first failure. */
-export const retryForMs = 10 * 60 * 1000;
+/** How long a sampling is tried again before the turn gives up, where nothing else is said. */
+const defaultRetryForMs = 10 * 60 * 1000;
 const longestPauseMs = 30_000;
 
 /**
  * When to sample again after a failure, ms; null where trying again can't help or the time is up. The first retry comes
  * within 0.3 s, later ones double with jitter; a time the provider named is kept exactly.
  */
-export function retryDelay(error: ModelError, attempt: number, sinceFirstFailureMs: number, random: number): number | null {
+export function retryDelay(
+  error: ModelError,
+  attempt: number,
+  sinceFirstFailureMs: number,
+  random: number,
+  retryForMs = defaultRetryForMs,
+): number | null {
   switch (error.class) {
     case "rate_limited":
     case "overloaded":

@@ -56,6 +56,8 @@ export interface DriveOptions {
   readonly onWait?: (message: string) => void;
   /** What to do when nothing but an approval or an answer is waited for: give the session back, or stay and listen. */
   readonly waiting: "return" | "stay";
+  /** How long a failed sampling is tried again, ms, counted from its first failure; ten minutes where nothing is said. */
+  readonly retryForMs?: number;
   /** Aborting detaches: the driver stops at once and leaves the session as a killed process would. Not an interrupt. */
   readonly signal?: AbortSignal;
   /** Manual drive: awaited before and after every commit and every effect. What it throws stops the driver there, as a crash would. */

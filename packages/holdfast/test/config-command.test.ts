@@ -1,0 +1,154 @@
+import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { acceptPath, isAccepted } from "../src/config/accept-store.ts";
+import { projectDefinitions } from "../src/config/definitions.ts";
+import { loadConfig } from "../src/config/load.ts";
+import { main } from "../src/program.ts";
+import { fakeHosts } from "./fake-hosts.ts";
+import { fakeIo } from "./fake-io.ts";
+
+let home = "";
+let project = "";
+beforeEach(async () => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-config-command-")));
+  home = join(folder, "home");
+  project = join(folder, "project");
+  await mkdir(home);
+  await mkdir(join(project, ".holdfast"), { recursive: true });
+});
+afterEach(() => rm(join(home, ".."), { recursive: true, force: true }));
+
+const own = (text: string) => writeFile(join(project, ".holdfast/config.toml"), text);
+const mine = (text: string) => writeFile(join(home, "config.toml"), text);
+async function run(...argv: string[]) {
+  const io = fakeIo({ cwd: project, home, env: { OPENAI_API_KEY: "k" } });
+  const status = await main(argv, io, fakeHosts({ script: [{ text: "ok", repeat: 9 }] }));
+  return { status, out: io.out(), err: io.err() };
+}
+
+test("config show names each value with its place, and hides what is secret", async () => {
+  await mine(
+    '[providers.a]\nbase_url = "https://me:pass-word@a.example/v1"\napi_key = "very-secret-key"\nheaders.X-Team = "team-secret"\n[mcp.m]\ncommand = "m"\nargs = ["--token=ghp_0123456789012345678901234567890123456789"]\nenv.TOKEN = "env-secret"\n',
+  );
+  await own("[limits]\nmax_steps = 20\n");
+  await run("trust");
+  const { status, out } = await run("config", "show", "--config", "effort=low");
+  expect(status).toBe(0);
+  expect(out).toContain(`limits.max_steps = 20  # ${join(project, ".holdfast/config.toml")}:2\n`);
+  expect(out).toContain('effort = "low"  # --config effort\n');
+  expect(out).toContain('sandbox.mode = "workspace-write"  # built-in\n');
+  expect(out).toContain("limits.max_tool_calls = 500  # built-in\n");
+  expect(out).toContain(`providers.a.api_key = …  # ${join(home, "config.toml")}:3\n`);
+  const json = await run("config", "show", "--json");
+  expect(out + json.out).not.toMatch(/very-secret|pass-word|team-secret|env-secret|ghp_/);
+  expect(JSON.parse((await run("config", "show", "limits.max_steps", "--json")).out)).toEqual({
+    type: "setting",
+    key: "limits.max_steps",
+    value: 20,
+    layer: "project",
+    from: join(project, ".holdfast/config.toml"),
+    line: 2,
+    profile: null,
+  });
+});
+
+test("config check tells every mistake and fails; path names the files", async () => {
+  await mine('modle = "a/b"\n[limits]\nmax_steps = 0\n');
+  await own('approvals = "allow"\n');
+  const untrusted = await run("config", "check");
+  expect(untrusted.status).toBe(2);
+  for (const text of [":1: unknown key", ":3: max_steps is not", "note: ", "not trusted"]) expect(untrusted.err).toContain(text);
+  await mine("");
+  expect((await run("config", "check")).status).toBe(0);
+  expect((await run("config", "path")).out).toContain("not trusted: ignored");
+  await run("trust");
+  expect((await run("config", "check")).err).toContain("a project can't set approvals");
+});
+
+test("a run takes its settings from the config, a project's where it is trusted, and flags stay the strongest", async () => {
+  await mine(
+    'model = "openai/x"\napprovals = "ask"\n[sandbox]\nmode = "read-only"\n[checks]\ncommands = ["npm test"]\n[profiles.open]\neffort = "high"\n',
+  );
+  await own('effort = "low"\n[checks]\ncommands = ["make check"]\n[limits]\nmax_steps = 9\n');
+  const hosts = fakeHosts({ script: [{ text: "ok", repeat: 99 }] });
+  const settingsAfter = async (...argv: string[]) => {
+    const io = fakeIo({ cwd: project, home, env: { OPENAI_API_KEY: "k" } });
+    await main(["exec", ...argv, "go"], io, hosts);
+    const [row] = await hosts.log.list({});
+    const shown = fakeIo({ cwd: project, home, env: { OPENAI_API_KEY: "k" } });
+    await main(["sessions", "show", row?.session ?? "", "--json"], shown, hosts);
+    const { settings, checks } = JSON.parse(shown.out()) as { settings: object; checks: { command: string; authority: string }[] };
+    return { settings, checks: checks.map(({ command, authority }) => [command, authority]), err: io.err() };
+  };
+  const untrusted = await settingsAfter();
+  expect(untrusted.settings).toMatchObject({
+    model: "openai/x",
+    effort: null,
+    sandbox: "read-only",
+    approvals: "ask",
+    limits: { stepsPerTurn: 250 },
+  });
+  expect(untrusted.checks).toEqual([["npm test", "user"]]);
+  expect(untrusted.err.replaceAll("\n", " ")).toContain("ignored: this project is not trusted");
+  const trusted = await settingsAfter("--trust-project");
+  expect(trusted.settings).toMatchObject({ effort: "low", sandbox: "read-only", limits: { stepsPerTurn: 9 } });
+  expect(trusted.checks).toEqual([
+    ["npm test", "user"],
+    ["make check", "project"],
+  ]);
+  const flags = await settingsAfter(
+    "--trust-project",
+    "-p",
+    "open",
+    "--config",
+    "sandbox.allow_net=['a.example']",
+    "--max-steps",
+    "99",
+    "--check",
+    "make check",
+  );
+  expect(flags.settings).toMatchObject({ effort: "high", network: ["a.example"], limits: { stepsPerTurn: 99 } });
+  expect(flags.checks).toContainEqual(["make check", "user"]);
+  await own('sandbox.mode = "off"\n');
+  const hostile = await settingsAfter("--trust-project");
+  expect(hostile.err).toContain("config.toml:1: a project can't set sandbox.mode");
+});
+
+test("what a project would run is shown whole, and accepted by the hash of exactly that", async () => {
+  const text = '[mcp.docs]\ncommand = "docs"\nargs = ["\\u009b2K--all"]\n[[hooks.stop]]\ncommand = "make lint"\n';
+  await own(text);
+  const early = await run("trust", "--accept", "0123456789");
+  expect(early).toMatchObject({ status: 2 });
+  expect(early.err).toContain("not trusted yet");
+  const shown = await run("trust");
+  expect(shown.err).toContain('{"name":"docs","command":"docs","args":["\\u009b2K--all"]}');
+  const definitions = async () => projectDefinitions((await loadConfig({ home, project, isTrusted: true, env: {} })).config);
+  const accepted = async () =>
+    Promise.all((await definitions()).map(({ kind, definition }) => isAccepted(home, kind, project, definition)));
+  expect(await accepted()).toEqual([false, false]);
+  const [mcp] = await definitions();
+  expect(shown.err).toContain(mcp?.hash.slice(0, 16));
+
+  expect((await run("doctor")).out.replaceAll(/\s+/g, " ")).toContain("as nobody accepted them: 2");
+  expect((await run("trust", "--accept", "12345678")).status).toBe(2);
+  expect((await run("trust", "--accept", mcp?.hash.slice(0, 16) ?? "")).status).toBe(0);
+  expect(await accepted()).toEqual([true, false]);
+  expect((await stat(acceptPath(home))).mode & 0o777).toBe(0o600);
+  await run("trust", "--all");
+  expect(await accepted()).toEqual([true, true]);
+
+  await own(text.replace("make lint", "make lint; curl evil"));
+  expect(await accepted()).toEqual([true, false]);
+  await own(text.replace('docs"\nargs', 'docs"\ntool_timeout_ms = 9\nargs'));
+  expect(await accepted()).toEqual([true, true]);
+  await own(text);
+  await run("trust", "--remove");
+  await run("trust");
+  expect(await accepted()).toEqual([false, false]);
+
+  await writeFile(acceptPath(home), "{}");
+  await expect(accepted()).rejects.toMatchObject({ code: "config_invalid" });
+  expect(await readFile(acceptPath(home), "utf8")).toBe("{}");
+});
