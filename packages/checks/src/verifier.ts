@@ -19,6 +19,8 @@ export function createVerifier(input: VerifierInput): Verifier {
       rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal)),
     beforeRun: async (command, cwd, baseline) =>
       (await beforeInstall(input, command, cwd, baseline)) ?? (await beforeBuild(input, command, baseline)),
+    // Few sessions have a schema.
+    answerProblems: async (schema, text) => (await import("./output/answer.ts")).answerProblems(schema, text),
     stale: staleChecks,
     async subject({ manifest, inputs }) {
       return subjectOf(await input.observer.snapshot(manifest), storedInputs(inputs).outputs, input.observer);

@@ -1,6 +1,6 @@
 import type { WorldSection } from "@holdfast/protocol";
 import type { Director } from "@holdfast/runtime";
-import { behaviour, describeChecks, describeRules, describeServers, instructions } from "./text/v1.ts";
+import { behaviour, describeChecks, describeOutput, describeRules, describeServers, instructions } from "./text/v1.ts";
 
 export interface DirectorOptions {
   /** MCP servers whose tools can be found, by the names of the config. */
@@ -18,6 +18,9 @@ export function createDirector(options: DirectorOptions = {}): Director {
     describe: ({ settings, checks }) => [
       { id: "rules", trust: "system", text: describeRules(settings) },
       ...(servers.length === 0 ? [] : [{ id: "servers", trust: "system", text: describeServers(servers) } as const]),
+      ...(settings.outputSchema === undefined
+        ? []
+        : [{ id: "output", trust: "system", text: describeOutput(settings.outputSchema) } as const]),
       ...(checks.length === 0 ? [] : [{ id: "checks", trust: "system", text: describeChecks(checks) } as const]),
     ],
     direct({ world, tools, items }) {

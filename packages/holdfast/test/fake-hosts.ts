@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { answerProblems } from "@holdfast/checks/output/answer";
 import { createDirector } from "@holdfast/harness";
 import type { ScriptFunction, ScriptStep } from "@holdfast/models";
 import { createScriptModel } from "@holdfast/models";
@@ -217,6 +218,7 @@ function fakeVerifier(passes: () => boolean): Verifier {
     at: 0,
   });
   return {
+    answerProblems: async (schema, text) => answerProblems(schema, text),
     stale: () => [],
     beforeRun: async () => null,
     baseline: async (checks, runs) => ({

@@ -27,6 +27,8 @@ export const settings = z.object({
   limits,
   takesBaseline: z.boolean(),
   acceptCheckChanges: z.array(z.string()),
+  /** The JSON Schema that the final answer is held to. Null: no more. */
+  outputSchema: json.optional(),
 });
 export type Settings = z.infer<typeof settings>;
 
@@ -186,6 +188,8 @@ export const eventPayloads = {
   "checks.reopened": z.object({ checkIds: z.array(z.string()) }),
   "round.judged": z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail"]), report }),
   "limit.reached": z.object({ limit: z.string(), value: z.number(), max: z.number() }),
+  /** The final answer was held to the schema; the item is what was judged, null where nothing was said. */
+  "output.judged": z.object({ step: z.number().int(), itemId: z.string().nullable(), problems: z.array(z.string()) }),
   "interrupt.received": z.object({ by: z.string() }),
   /** A driver took the session over while a turn was open. Time before it does not count as active. */
   "driver.attached": z.object({ owner: z.string() }),

@@ -249,6 +249,7 @@ function createTestVerifier(world: World): Verifier {
     at: 0,
   });
   return {
+    answerProblems: async (schema, text) => (text === schema ? [] : [`it is not ${JSON.stringify(schema)}, secret: very-secret-value`]),
     stale: () => [],
     beforeRun: async (command) => (command === "npm ci" ? async () => ({ command, folders: [], locks: [], subject: null }) : null),
     baseline: async (checks) => ({

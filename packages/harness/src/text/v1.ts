@@ -1,4 +1,4 @@
-import type { CheckDefinition, Settings } from "@holdfast/protocol";
+import type { CheckDefinition, Json, Settings } from "@holdfast/protocol";
 
 /** Behaviour version 1. Words that a model has read are never changed; a change is a new file with the next number. */
 export const behaviour = 1;
@@ -52,4 +52,10 @@ export function describeServers(servers: readonly string[]): string {
 
 export function describeChecks(checks: readonly CheckDefinition[]): string {
   return `When you say you are done, the runtime runs: ${checks.map((check) => check.command).join("; ")}`;
+}
+
+/** Null: a schema that no longer holds. */
+export function describeOutput(schema: Json): string {
+  if (schema === null) return "The final answer follows no JSON Schema any more: give it in words.";
+  return `The final answer (the one without a call) must be JSON alone, no words around it and no code fence, valid under this JSON Schema:\n${JSON.stringify(schema)}`;
 }

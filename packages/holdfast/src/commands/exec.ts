@@ -8,7 +8,7 @@ import { usesColour } from "../cli/io.ts";
 import { usage } from "../cli/parse.ts";
 import { writeAtomically } from "../config/home.ts";
 import { renderEnding } from "../render/ending.ts";
-import { createJsonEvents, jsonLine } from "../render/json-events.ts";
+import { createJsonEvents, jsonLine, withoutHidden } from "../render/json-events.ts";
 import { fit, wrap } from "../render/layout.ts";
 import { createProgress } from "../render/progress.ts";
 import { sanitize, sanitizeLine } from "../render/sanitize.ts";
@@ -18,6 +18,7 @@ import { driveTurn } from "../session/drive-turn.ts";
 import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
 import { readImage } from "../session/images.ts";
+import { readOutputSchema } from "../session/output-schema.ts";
 import type { ReadySession } from "../session/start.ts";
 import { inputParts, openSetup, resumeSession, startSession, titleOf } from "../session/start.ts";
 import { version } from "../version.ts";
@@ -35,6 +36,7 @@ const spec: CommandSpec = {
     image: { kind: "list", short: "i", value: "FILE", help: "show the model this PNG, JPEG, GIF or WebP image (repeatable)" },
     last: { kind: "boolean", help: "with resume: the newest session of this folder" },
     json: { kind: "boolean", help: "one JSON event a line on stdout instead" },
+    "output-schema": { kind: "string", value: "FILE", help: "the final message must be JSON that is valid under this JSON Schema" },
     output: { kind: "string", short: "o", value: "FILE", help: "also write the final message to this file" },
     ephemeral: { kind: "boolean", help: "keep nothing: the session ends with the process" },
     quiet: { kind: "boolean", short: "q", help: "no progress, only how it ended" },
@@ -92,12 +94,17 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
 
 async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const isJson = given.has("json");
-  const wishes = readWishes(spec, given);
+  const flags = readWishes(spec, given);
   const request = readRequest(given, io.stdin.isTTY);
   const output = given.value("output");
   const outputPath = output === undefined ? null : await writablePath(resolve(io.cwd, output));
+  const schemaFile = given.value("output-schema");
+  const outputSchema = schemaFile === undefined ? undefined : await readOutputSchema(schemaFile, io.cwd);
   const images = await Promise.all(given.values("image").map((file) => readImage(file, io.cwd)));
   const prompt = await readPrompt(request, io);
+  // A schema is for the turn it is given with: without one, the next prompt is answered in words again.
+  const schema = outputSchema ?? (prompt === undefined ? undefined : null);
+  const wishes = { ...flags, ...(schema === undefined ? {} : { outputSchema: schema }) };
   const setup = await openSetup(io, {
     isEphemeral: given.has("ephemeral"),
     profile: given.value("profile"),
@@ -192,6 +199,16 @@ function showJson(io: Io, ready: ReadySession): Shown {
   };
 }
 
+/** JSON for a program, as it is; at a terminal what could control it is escaped and the JSON means the same. Null for no JSON. */
+function asJson(message: string, isTTY: boolean): string | null {
+  try {
+    JSON.parse(message);
+  } catch {
+    return null;
+  }
+  return isTTY ? withoutHidden(message.trim().replaceAll("\r", "\n")) : message.trim();
+}
+
 function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Shown {
   const style = createStyle(usesColour(io.stderr, io.env));
   const width = () => Math.max(40, io.stderr.columns);
@@ -214,7 +231,8 @@ function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Shown {
     },
     end: (end, session) => {
       const message = end.report?.message ?? "";
-      if (message !== "") io.stdout.write(`${sanitize(message).trimEnd()}\n`);
+      if (message !== "")
+        io.stdout.write(`${(ready.isStructured ? asJson(message, io.stdout.isTTY) : null) ?? sanitize(message).trimEnd()}\n`);
       print(renderEnding(end, { style, width: width(), session, showsResume: true }));
       print(ready.host.remarks().flatMap((remark) => wrap(sanitizeLine(remark), width())));
     },

@@ -45,7 +45,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   let ready: ReadySession | null = null;
   let goesOn = false;
   if (isResumed) {
-    const resumed = await resumeSession(io, hosts, setup, wishes, given.value("resume") ?? null);
+    const resumed = await resumeSession(io, hosts, setup, { ...wishes, outputSchema: null }, given.value("resume") ?? null);
     goesOn = resumed.view.row.status !== "idle";
     ready = resumed;
     wishes = { ...wishes, checks: resumed.view.checks.map((check) => check.name) };

@@ -160,6 +160,8 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
       }
       case "baseline.recorded":
         return within(...event.payload.evidence.map(checked));
+      case "output.judged":
+        return within({ type: "output.judged", valid: event.payload.problems.length === 0, problems: event.payload.problems });
       case "check.completed":
         return within(checked(event.payload.evidence));
       case "limit.reached":
@@ -323,14 +325,18 @@ function changesOf(outcome: CallOutcome): { path: string; kind: "add" | "delete"
   }));
 }
 
-/**
- * One line of JSON that is safe to look at in a terminal: characters that control, reorder or hide text are written as
- * `\u` escapes, which every JSON reader turns back into the same text.
- */
+/** One line of JSON that is safe to look at in a terminal. */
 export function jsonLine(event: JsonEvent): string {
-  const text = JSON.stringify(event).replace(
+  return `${withoutHidden(JSON.stringify(event))}\n`;
+}
+
+/**
+ * JSON in which characters that control, reorder or hide text are written as `\u` escapes, which every JSON reader turns
+ * back into the same text.
+ */
+export function withoutHidden(json: string): string {
+  return json.replace(
     /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g,
     (found) => [...Array(found.length).keys()].map((index) => `\\u${found.charCodeAt(index).toString(16).padStart(4, "0")}`).join(""),
   );
-  return `${text}\n`;
 }

@@ -215,6 +215,10 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       }
       case "round.judged":
         return event.payload.verdict === "fail" ? row("checks", "not passed: the model is told what failed", style.bad) : [];
+      case "output.judged":
+        return event.payload.problems.length === 0
+          ? row("answer", "valid under the output schema", style.good)
+          : event.payload.problems.flatMap((problem, index) => row(index === 0 ? "answer" : "", `not valid: ${problem}`, style.bad));
       case "limit.reached":
         return row("limit", `${event.payload.limit}: ${event.payload.value} of ${event.payload.max}`, style.bad);
       case "turn.stopping":

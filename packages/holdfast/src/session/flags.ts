@@ -1,4 +1,4 @@
-import type { ApprovalMode, Limits, NetworkAccess, SandboxMode, Settings } from "@holdfast/protocol";
+import type { ApprovalMode, Json, Limits, NetworkAccess, SandboxMode, Settings } from "@holdfast/protocol";
 import type { Arguments, CommandSpec, FlagSpec } from "../cli/command.ts";
 import { usage } from "../cli/parse.ts";
 import type { Config } from "../config/config.ts";
@@ -61,6 +61,8 @@ export interface SessionWishes {
   readonly checks: readonly string[];
   readonly trustsProject: boolean;
   readonly folder: string;
+  /** The JSON Schema of the final answer; null: none from now on. */
+  readonly outputSchema?: Json;
 }
 
 /** Throws `usage` for a value that makes no sense. */
@@ -139,6 +141,7 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
     limits: applyLimits(applyLimits(from.presets[preset], configured), wishes.limits),
     takesBaseline: wishes.takesBaseline && checks.baseline,
     acceptCheckChanges: [...new Set([...(checks.acceptChanges ?? []), ...wishes.acceptCheckChanges])],
+    ...(wishes.outputSchema == null ? {} : { outputSchema: wishes.outputSchema }),
   };
 }
 
@@ -156,7 +159,9 @@ export function settingsPatch(
   const base = wishes.limits.preset === undefined ? current.limits : presets[wishes.limits.preset];
   const limits = applyLimits(base, wishes.limits);
   const accepted = [...new Set([...current.acceptCheckChanges, ...wishes.acceptCheckChanges])];
+  const schema = wishes.outputSchema === undefined ? (current.outputSchema ?? null) : wishes.outputSchema;
   return {
+    ...(JSON.stringify(schema) === JSON.stringify(current.outputSchema ?? null) ? {} : { outputSchema: schema }),
     ...(model === null || model === current.model ? {} : { model }),
     ...(wishes.effort === undefined ? {} : { effort: wishes.effort }),
     ...(wishes.sandbox === undefined ? {} : { sandbox: wishes.sandbox }),

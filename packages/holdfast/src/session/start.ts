@@ -63,6 +63,8 @@ export interface ReadySession {
   readonly notes: readonly string[];
   /** Events of a turn that an earlier process began and that goes on. */
   readonly earlier: readonly RecordedEvent[];
+  /** Whether the final answer is JSON under a schema. */
+  readonly isStructured: boolean;
 }
 
 /** Throws before anything is stored where the model can't be used; where none was named, with what this machine serves. */
@@ -111,7 +113,16 @@ export async function startSession(
       title: about.title,
       checks,
     });
-    return { host, session, workspace, model, checks, notes: notesOf(setup), earlier: [] };
+    return {
+      host,
+      session,
+      workspace,
+      model,
+      checks,
+      notes: notesOf(setup),
+      earlier: [],
+      isStructured: settings.outputSchema !== undefined,
+    };
   } catch (error) {
     await host.close();
     throw error;
@@ -145,7 +156,10 @@ export async function resumeSession(
   if (!isPlayed(model)) endpointOf(model, setup.config, io.env);
   const cwd = view.cwd ?? view.roots[0]?.path ?? io.cwd;
   const { cwd: real } = await findWorkspace(cwd, io.cwd, io.env);
-  const patch = settingsPatch(wishes, view.settings, model, await limitPresets());
+  // An open turn keeps the schema it began with.
+  const keepsSchema = view.turns.at(-1)?.outcome === null && wishes.outputSchema === null;
+  const asked = keepsSchema ? { ...wishes, outputSchema: view.settings.outputSchema ?? null } : wishes;
+  const patch = settingsPatch(asked, view.settings, model, await limitPresets());
   const host = await hosts.openHost(setup, { cwd: real, roots: view.roots, reach: { ...view.settings, ...patch } });
   try {
     await assertFree(host.ports, session);
@@ -162,6 +176,7 @@ export async function resumeSession(
       notes: notesOf(setup),
       earlier:
         view.turns.at(-1)?.outcome === null ? view.events.slice(view.events.findLastIndex((event) => event.type === "turn.started")) : [],
+      isStructured: (patch.outputSchema === undefined ? (view.settings.outputSchema ?? null) : patch.outputSchema) !== null,
       view,
     };
   } catch (error) {

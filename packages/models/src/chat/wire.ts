@@ -1,5 +1,6 @@
 import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
 import type { Identity } from "../identity.ts";
+import { isStrict, outputName } from "../output-format.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
 import { bearer, type Wire } from "../wire.ts";
@@ -25,6 +26,7 @@ export function chatWire(identity: Identity): Wire {
     if (request.effort !== null) fields.push(`"reasoning_effort":${jsonText(request.effort)}`);
     if (request.maxOutputTokens !== null) fields.push(`"max_tokens":${request.maxOutputTokens}`);
     if (request.tools.length > 0) fields.push(`"tools":[${request.tools.map(keptTool).join(",")}]`);
+    if (request.output !== undefined) fields.push(...outputFields(identity, request, request.output));
     return fields.join(",");
   }
   function system(request: SamplingRequest): string {
@@ -46,6 +48,21 @@ export function chatWire(identity: Identity): Wire {
     },
     decoder: (requestSize) => createChatDecoder(identity, requestSize),
   };
+}
+
+/**
+ * Local servers hold every word to the format, so that no call could be made, or refuse it beside tools: there it comes with
+ * the correction of an answer, which needs no call.
+ */
+function outputFields(
+  { provider }: Identity,
+  { tools }: SamplingRequest,
+  { schema, isRepair }: NonNullable<SamplingRequest["output"]>,
+): string[] {
+  const isFree = provider === "openai" || tools.length === 0;
+  if (!isFree && !isRepair) return [];
+  const format = `{"name":"${outputName}","strict":${isStrict(schema)},"schema":${JSON.stringify(schema)}}`;
+  return [...(isFree ? [] : [`"tool_choice":"none"`]), `"response_format":{"type":"json_schema","json_schema":${format}}`];
 }
 
 function toolJson(spec: ToolSpec): string {

@@ -4,7 +4,7 @@ import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
 import type { Wire } from "../wire.ts";
 import { createGeminiDecoder } from "./decode.ts";
-import { thinkingConfig } from "./effort.ts";
+import { thinkingConfig, versionOf } from "./effort.ts";
 import { contentEncoding } from "./encode.ts";
 
 /**
@@ -31,6 +31,10 @@ export function geminiWire(identity: Identity): Wire {
     const config: string[] = [];
     const thinking = thinkingConfig(identity.model, request.effort);
     if (request.maxOutputTokens !== null) config.push(`"maxOutputTokens":${request.maxOutputTokens}`);
+    // Before version 3 a format and tools exclude each other (Gemini API documentation, "Structured outputs").
+    if (request.output !== undefined && (request.tools.length === 0 || (versionOf(identity.model) ?? 0) >= 3)) {
+      config.push(`"responseMimeType":"application/json","responseJsonSchema":${JSON.stringify(request.output.schema)}`);
+    }
     if (thinking !== null) config.push(`"thinkingConfig":${thinking}`);
     return [
       request.instructions === "" ? "" : instructions.json,

@@ -1,5 +1,7 @@
+import type { Json } from "@holdfast/protocol";
 import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
 import type { Identity } from "../identity.ts";
+import { isStrict, outputName } from "../output-format.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
 import { bearer, type Wire } from "../wire.ts";
@@ -32,6 +34,7 @@ export function responsesWire(identity: Identity): Wire {
     if (request.cacheKey !== "") fields.push(`"prompt_cache_key":${jsonText(wireCacheKey(request.cacheKey))}`);
     if (request.effort !== null) fields.push(`"reasoning":{"effort":${jsonText(request.effort)},"summary":"auto"}`);
     if (request.maxOutputTokens !== null) fields.push(`"max_output_tokens":${request.maxOutputTokens}`);
+    if (request.output !== undefined) fields.push(`"text":{"format":${formatJson(request.output.schema)}}`);
     return fields.join(",");
   }
   return {
@@ -54,6 +57,10 @@ export function responsesWire(identity: Identity): Wire {
  */
 function canReason(model: string): boolean {
   return !/^(gpt-3|gpt-4|chatgpt-)/.test(model) && !/-chat(-latest)?$/.test(model);
+}
+
+function formatJson(schema: Json): string {
+  return `{"type":"json_schema","name":"${outputName}","strict":${isStrict(schema)},"schema":${JSON.stringify(schema)}}`;
 }
 
 function toolJson(spec: ToolSpec): string {

@@ -11,6 +11,7 @@ import { flush, isFatal, messageOf, newId, stage, stop } from "./driver.ts";
 import type { Steering } from "./inbox.ts";
 import { hasControl, takeInbox } from "./inbox.ts";
 import { openDriver } from "./open.ts";
+import { judgeOutput } from "./output.ts";
 import { attached, recover } from "./recover.ts";
 import { priceOf, sample } from "./sample.ts";
 import { withSession } from "./session-lock.ts";
@@ -160,6 +161,8 @@ function isAwaited({ head: { turn, baseline } }: Driver, effect: Effect): boolea
       return turn.step === effect.step && turn.checking?.attempt === effect.attempt && !turn.checking.done.includes(effect.checkId);
     case "judge":
       return turn.step === effect.step && turn.checking !== null && turn.judged === null;
+    case "output":
+      return turn.step === effect.step && turn.output?.step !== effect.step;
     case "end":
       return turn.step === effect.step;
   }
@@ -242,6 +245,8 @@ async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Pro
         return await runCheck(driver, effect, signal);
       case "judge":
         return await judgeRound(driver, effect.round);
+      case "output":
+        return await judgeOutput(driver, effect.step);
       case "end":
         return await endTurn(driver);
     }

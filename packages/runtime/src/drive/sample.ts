@@ -8,6 +8,7 @@ import type { Model, ProposedItem, SamplingRequest, StreamPart } from "../ports/
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
 import { gate } from "./gate.ts";
+import { outputOf } from "./output.ts";
 
 type SampleEffect = Extract<Effect, { type: "sample" }>;
 
@@ -104,6 +105,7 @@ function buildRequest(driver: Driver, model: Model): SamplingRequest {
     cacheKey: driver.session,
     effort: settings.effort,
     maxOutputTokens: allowance < (model.maxOutput ?? usualOutputTokens) ? Math.max(1, allowance) : null,
+    ...outputOf(driver),
     image: (blob) => driver.ports.blobs.get(blob),
   };
 }

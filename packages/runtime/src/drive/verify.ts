@@ -4,6 +4,7 @@ import type { VerifierContext } from "../ports/index.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
+import { finalMessage } from "./output.ts";
 import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
 
@@ -77,7 +78,7 @@ export async function judgeRound(driver: Driver, round: number): Promise<Session
     evidence,
     subject: baseline === null ? null : await driver.ports.verifier.subject(baseline).catch(() => null),
     ...(await changesOfTurn(driver)),
-    message: finalMessage(driver),
+    message: finalMessage(driver)?.text ?? "",
   });
   const judged: SessionEvent = { type: "round.judged", payload: { round, verdict, report } };
   if (verdict !== "fail" || round >= limits.checkRounds) return [judged];
@@ -96,17 +97,6 @@ async function changesOfTurn(driver: Driver): Promise<{ changes: FileChange[]; c
     // A turn must be able to end in a workspace that can't be read any more; the report says that it isn't known.
     return { changes: [], changesKnown: false };
   }
-}
-
-/** The last words of the model since its last call. */
-function finalMessage(driver: Driver): string {
-  const { items } = driver.window;
-  for (let index = items.length - 1; index >= 0; index -= 1) {
-    const item = items[index];
-    if (item?.kind === "assistant_message") return item.text;
-    if (item?.kind === "user_message") return "";
-  }
-  return "";
 }
 
 /** Ends the turn: its outcome follows from the state; the report says what was changed. */
@@ -135,7 +125,7 @@ export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
     evidence: [],
     subject: null,
     ...(await changesOfTurn(driver)),
-    message: finalMessage(driver),
+    message: finalMessage(driver)?.text ?? "",
   });
   return end("unverified", false, report);
 }
@@ -143,7 +133,7 @@ export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
 async function stoppedReport(driver: Driver, outcome: string, reason: string): Promise<Report> {
   return {
     heading: `${outcome}: ${reason}`,
-    message: finalMessage(driver),
+    message: finalMessage(driver)?.text ?? "",
     criteria: [],
     ...(await changesOfTurn(driver)),
     subject: null,

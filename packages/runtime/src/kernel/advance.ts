@@ -1,5 +1,6 @@
 import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
 import { isWaiting } from "./apply.ts";
+import { hasOutputSchema } from "./decide.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
 import { reachedLimit, type CostOf, type Reached } from "./limits.ts";
 import { expiredQuestions, unaskedQuestions } from "./question.ts";
@@ -110,6 +111,11 @@ function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, c
 }
 
 function conclude(state: State, turn: Turn, limits: Limits, input: AdvanceInput): SessionEvent[] {
+  if (hasOutputSchema(state)) {
+    if (turn.output?.step !== turn.step) return [];
+    // Once more; a second time its judging has stopped the turn.
+    if (!turn.output.isValid) return nextStep(state, turn, limits, input);
+  }
   const hasChecks = state.registers.entries("check").some(([, check]) => check.isRequired);
   if (!hasChecks) return [];
   if (turn.judged !== null) {

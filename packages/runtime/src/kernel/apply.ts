@@ -191,6 +191,11 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
         head: turn(head, { round: event.payload.round + 1, judged: { round: event.payload.round, verdict: event.payload.verdict } }),
         puts: [put("report", "", event.payload.report)],
       };
+    case "output.judged": {
+      const { step, problems } = event.payload;
+      const isValid = problems.length === 0;
+      return { head: turn(head, (t) => ({ output: { step, isValid, repairs: isValid ? 0 : (t.output?.repairs ?? 0) + 1 } })), puts: [] };
+    }
     case "interrupt.received":
       return { head: turn(head, { isInterrupted: true }), puts: [] };
     case "turn.stopping":

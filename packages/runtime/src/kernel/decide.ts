@@ -12,6 +12,7 @@ export type Effect =
   | { readonly type: "snapshot"; readonly key: string }
   | { readonly type: "check"; readonly key: string; readonly checkId: string; readonly step: number; readonly attempt: number }
   | { readonly type: "judge"; readonly key: string; readonly step: number; readonly round: number }
+  | { readonly type: "output"; readonly key: string; readonly step: number }
   | { readonly type: "end"; readonly key: string; readonly step: number };
 
 export interface Plan {
@@ -82,8 +83,18 @@ function wanted(state: State, turn: Turn, now: number): Effect[] {
   return effects;
 }
 
-/** After the model said it is done: the checks one by one, the judgement of the round, the end. */
-function conclusion({ head, registers }: State, turn: Turn, checks: readonly string[]): Effect[] {
+/** True where the final answer is held to a JSON Schema. */
+export function hasOutputSchema({ registers }: State): boolean {
+  return (registers.get("settings", "")?.outputSchema ?? null) !== null;
+}
+
+/** After the model said it is done: its answer, the checks one by one, the judgement of the round, the end. */
+function conclusion(state: State, turn: Turn, checks: readonly string[]): Effect[] {
+  const { head, registers } = state;
+  if (hasOutputSchema(state)) {
+    if (turn.output?.step !== turn.step) return [{ type: "output", key: `output:${turn.id}:${turn.step}`, step: turn.step }];
+    if (!turn.output.isValid) return [];
+  }
   if (checks.length === 0) return [end(turn)];
   if (turn.judged !== null) {
     const rounds = registers.get("settings", "")?.limits.checkRounds ?? 0;

@@ -76,6 +76,11 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
       return isOfCall(event.payload.callId)
         ? { type: event.type, payload: { ...event.payload, answer: { choices: [], text: erasedText } } }
         : event;
+    // What is wrong with an answer may quote it.
+    case "output.judged":
+      return event.payload.itemId === item.id
+        ? { type: event.type, payload: { ...event.payload, problems: event.payload.problems.map(() => erasedText) } }
+        : event;
     case "round.judged":
     case "turn.ended":
       return withoutWords(event, erasing);

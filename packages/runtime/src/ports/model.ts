@@ -15,6 +15,11 @@ export interface SamplingRequest {
   readonly cacheKey: string;
   readonly effort: string | null;
   readonly maxOutputTokens: number | null;
+  /**
+   * The JSON Schema that the turn's final answer must be valid under; calls stay free. A model that can be held to it is,
+   * another is told by the instructions. `isRepair`: the last answer was not valid, and this one is only its correction.
+   */
+  readonly output?: { readonly schema: Json; readonly isRepair: boolean };
   image(blob: string): Promise<Uint8Array | null>;
 }
 

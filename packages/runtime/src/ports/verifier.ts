@@ -48,6 +48,8 @@ export interface Verifier {
    * after them changed files. They are to be run once more; what is stale then is weak.
    */
   stale(evidence: readonly Evidence[]): readonly string[];
+  /** Pure: why a final answer is not valid under a JSON Schema, for the model; empty where it is. */
+  answerProblems(schema: Json, text: string): Promise<readonly string[]>;
   /** Digest of the workspace as it is, over what the baseline's checks are bound to. */
   subject(baseline: Baseline): Promise<string>;
   /** Pure: what the evidence of a round amounts to. */
