@@ -1,5 +1,5 @@
 /**
- * Bundles the `holdfast` program: one entry, and a chunk for each dynamically imported part. Into packages/holdfast/dist,
+ * Bundles the `holdfast` program: an entry for each name it is started under, and a chunk for each dynamically imported part. Into packages/holdfast/dist,
  * or the folder named (which must lie in this repository, where the bundle finds what it doesn't contain).
  */
 import { existsSync } from "node:fs";
@@ -41,7 +41,7 @@ const folders: Plugin = {
 try {
   const bundle = await rolldown({
     cwd: root,
-    input: { main: "packages/holdfast/src/main.ts" },
+    input: { main: "packages/holdfast/src/main.ts", "apply-patch": "packages/holdfast/src/apply-patch.ts" },
     platform: "node",
     external,
     plugins: [folders],

@@ -3,10 +3,9 @@ import { planChanges, prepareChanges, probeChanges, runChanges, type Change } fr
 import { currentContent, currentText } from "./current.ts";
 import { defineTool, refuse, type ToolPorts } from "./define.ts";
 import { redactedText } from "./edit-file.ts";
-import { applyHunks } from "./patch/apply.ts";
+import { patchFile } from "./patch/file.ts";
 import { parsePatch, type Hunk, type Section } from "./patch/parse.ts";
 import { isRefusal, placeOf, type Place } from "./place.ts";
-import { encodeText, isAscii } from "./text/encoding.ts";
 import type { CallContext, CallRefusal } from "@holdfast/runtime/ports/tool-host";
 
 const input = z.strictObject({ patch: z.string() });
@@ -126,23 +125,11 @@ async function updateOf(
   }
   const current = await currentText(ports.files, place, context);
   if (isRefusal(current)) return current;
-  const added = hunks.flatMap((hunk) => hunk.lines.filter((line) => line.mark === "+"));
-  if (hunks.some(addsRedaction(ports.isRedacted))) return refuse(redactedText(place.shown));
-  if (current.file.encoding === "8-bit" && !added.every((line) => isAscii(line.text))) {
-    return refuse(`${place.shown} is not UTF-8, and only ASCII lines can be added to it safely.`);
-  }
-  const patched = applyHunks(current.file.text, hunks);
-  if (patched.type === "refused") return refuse(`${place.shown}: ${patched.text}`);
-  const after = encodeText(patched.text, current.file);
-  if (after === null) return refuse(`${place.shown}: its encoding has no bytes for the new text.`);
+  const patched = patchFile(current.file, hunks, ports.isRedacted);
+  if (patched.type === "refused") return refuse(patched.why === "redacted" ? redactedText(place.shown) : `${place.shown}: ${patched.text}`);
+  const after = patched.bytes;
   if (to !== null) return moved(place, to, current.content, after, patched.notes);
   return made({ place, before: current.content, after, mode: null, movedFrom: null }, patched.notes);
-}
-
-/** New lines with the mark are fine only where the lines they replace have it too. */
-function addsRedaction(isRedacted: (text: string) => boolean): (hunk: Hunk) => boolean {
-  const text = (hunk: Hunk, mark: string) => hunk.lines.flatMap((line) => (line.mark === mark ? [line.text] : [])).join("\n");
-  return (hunk) => isRedacted(text(hunk, "+")) && !isRedacted(text(hunk, "-"));
 }
 
 function moved(from: Place, to: Place, before: Change["before"] & object, after: Uint8Array, notes: readonly string[]): Made {

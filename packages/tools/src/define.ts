@@ -4,7 +4,7 @@ import type { Json } from "@holdfast/protocol/json";
 import type { BlobStore } from "@holdfast/runtime/ports/blobs";
 import type { Files } from "@holdfast/runtime/ports/files";
 import type { Processes } from "@holdfast/runtime/ports/processes";
-import type { CallContext, CallIntent, CallRefusal, ProbeFinding, Tool } from "@holdfast/runtime/ports/tool-host";
+import type { CallContext, CallIntent, CallRefusal, InnerCall, ProbeFinding, Tool } from "@holdfast/runtime/ports/tool-host";
 import type { z } from "zod";
 import { parseInput, requestSchema } from "./input.ts";
 
@@ -26,6 +26,8 @@ export interface Definition<T> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<T>;
+  /** The call of another tool that this one really is, or null. */
+  unwrap?(input: T): InnerCall | null;
   plan(input: T, context: CallContext): Promise<Draft | CallRefusal>;
   prepare?(
     input: T,
@@ -38,11 +40,17 @@ export interface Definition<T> {
 }
 
 export function defineTool<T>(definition: Definition<T>): Tool {
-  const { name, description, input: schema, prepare, run, probe, attach } = definition;
+  const { name, description, input: schema, unwrap, prepare, run, probe, attach } = definition;
   // The intent holds what `plan` made of the input, which the schema takes unchanged.
   const inputOf = (plan: CallPlan): T => schema.parse(plan.input);
   return {
     spec: { name, description, schema: requestSchema(schema) },
+    ...(unwrap && {
+      unwrap: (input) => {
+        const parsed = parseInput(name, schema, input);
+        return parsed.type === "invalid" ? null : unwrap(parsed.value);
+      },
+    }),
     async plan(input, context) {
       const parsed = parseInput(name, schema, input);
       if (parsed.type === "invalid") return refuse(parsed.text);

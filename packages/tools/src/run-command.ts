@@ -10,6 +10,7 @@ import { streamOutput, waitFor } from "./output/follow.ts";
 import { handleOf } from "./output/handle.ts";
 import { decoderOf } from "./output/terminal.ts";
 import { outputWindow } from "./output/window.ts";
+import { fromFolder, patchInCommand } from "./patch/in-command.ts";
 import { isRefusal, placeOf, type Place } from "./place.ts";
 
 const defaultTimeoutS = 600;
@@ -42,6 +43,11 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
     description:
       "Run a shell command, by default without a terminal or input. If it outlasts yield_s it goes on, and read_output follows it.",
     input,
+    unwrap({ command, cwd }) {
+      const found = patchInCommand(command);
+      if (found === null) return null;
+      return { name: "apply_patch", input: { patch: fromFolder(fromFolder(found.patch, found.folder), cwd ?? null) } };
+    },
     async plan({ command, cwd, expect }, context) {
       if (command.includes("\0")) return refuse("The command holds a NUL character, which no program can be given. Nothing was run.");
       const where = await whereToRun(ports, cwd, context);

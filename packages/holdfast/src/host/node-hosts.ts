@@ -4,6 +4,7 @@ import type { BlobStore, Log, Ports } from "@holdfast/runtime";
 import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime-api.ts";
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
+import { launcher } from "../launcher.ts";
 import { createModels } from "./model.ts";
 import { createReplays } from "./replay.ts";
 import { createSecrets } from "./secrets.ts";
@@ -77,6 +78,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     environment: env,
     label: `holdfast in ${cwd}`,
     ownFolders: [ripgrepFolder],
+    launcher,
   });
   const replays = createReplays({
     openStore: () => openStore({ ...options, isEphemeral: false }),

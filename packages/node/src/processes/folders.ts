@@ -58,6 +58,11 @@ export function runFolder(home: string, ref: string): RunFolder {
   };
 }
 
+/** Holds our own programs under the names by which commands find them on PATH. */
+export function entriesFolder(home: string): string {
+  return join(home, "commands", "bin");
+}
+
 /** The name of a run, made of safe file names. */
 export function refOf(session: string, id: string, attempt: number): string {
   return `${fileName(session)}/${fileName(id)}/${attempt}`;

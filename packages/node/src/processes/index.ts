@@ -14,7 +14,7 @@ import type { SandboxPrograms } from "../sandbox/problem.ts";
 import { outerPath } from "../sandbox/programs.ts";
 import { nearestReal } from "../sandbox/real.ts";
 import { pauseRun } from "./control.ts";
-import { fileName, markOf, refOf, runFolder, sessionFolders } from "./folders.ts";
+import { entriesFolder, fileName, markOf, refOf, runFolder, sessionFolders } from "./folders.ts";
 import { bootId, currentOwner, isAlive } from "./identity.ts";
 import { closeInput, writeInput } from "./input.ts";
 import { defaultScripts, prepareLaunch } from "./launch.ts";
@@ -41,6 +41,8 @@ export interface ProcessesOptions {
   readonly scripts?: string;
   /** Of further programs of ours that run outside the sandbox: a command never changes them, even in its workspace. */
   readonly ownFolders?: readonly string[];
+  /** The program that commands of a session find as `apply_patch`: it tells by the name what it is to be. */
+  readonly launcher?: string;
 }
 
 /** Commands on this machine, under the wrapper in `sh/`, in a bubblewrap sandbox on Linux. */
@@ -57,7 +59,10 @@ export function createProcesses(options: ProcessesOptions): Processes {
     workspaceRoots,
     environment,
     scripts,
-    ownFolders: [dirname(nearestReal(scripts)), ...(options.ownFolders ?? []).map(nearestReal)],
+    ownFolders: [scripts, ...(options.launcher === undefined ? [] : [options.launcher])]
+      .map((path) => dirname(nearestReal(path)))
+      .concat((options.ownFolders ?? []).map(nearestReal)),
+    entries: options.launcher === undefined ? null : { folder: entriesFolder(home), launcher: nearestReal(options.launcher) },
     outerPath: outerPath(environment["PATH"], workspaceRoots),
     networks: createNetworks(home, options.resolve),
     gitlinks: createGitlinks(createGit(userHome, workspaceRoots)),

@@ -1,5 +1,5 @@
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { mkdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoldfastError } from "@holdfast/protocol";
 import type { CommandInput, CommandSpec } from "@holdfast/runtime/ports/processes";
@@ -30,6 +30,8 @@ export interface LaunchContext {
   readonly ownFolders: readonly string[];
   /** PATH for what runs outside the sandbox. */
   readonly outerPath: string;
+  /** Our own programs for commands: the folder on their PATH, and what stands in it under several names. */
+  readonly entries: { readonly folder: string; readonly launcher: string } | null;
   readonly networks: Networks;
   readonly gitlinks: ListGitlinks;
 }
@@ -87,12 +89,15 @@ export async function prepareLaunch(
           roots: spec.confinement.roots,
           outerPath: context.outerPath,
         });
-  const environment = commandEnvironment(context.environment, bash, programs === null ? tmp : "/tmp", {
+  const entries = isCheck ? null : context.entries;
+  if (entries !== null) linkEntries(entries);
+  const found = commandEnvironment(context.environment, bash, programs === null ? tmp : "/tmp", {
     ...cached?.environment,
     ...link?.environment,
     ...(spec.input === "terminal" ? { TERM: terminalType } : {}),
     ...spec.env,
   });
+  const environment = entries === null ? found : { ...found, PATH: `${entries.folder}:${found["PATH"] ?? ""}` };
 
   const { mode, roots } = spec.confinement;
   const watched = programs === null || mode !== "workspace-write" ? [] : roots.map(nearestReal);
@@ -142,6 +147,7 @@ export async function prepareLaunch(
       blank,
       path: environment["PATH"] ?? "",
       ownFolders: context.ownFolders,
+      ...(entries !== null && { entries: [entries.folder], programs: programFolders(entries.launcher) }),
       links,
     });
     const line = [
@@ -168,6 +174,35 @@ export async function prepareLaunch(
     ];
     return { line, absent: view.absent, outer: { PATH: context.outerPath } };
   }
+}
+
+const entryNames = ["apply_patch", "applypatch"] as const;
+
+/** Makes each name a link to the launcher, which tells by it what it is to be. */
+function linkEntries({ folder, launcher }: { readonly folder: string; readonly launcher: string }): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of entryNames) {
+    const path = join(folder, name);
+    if (linkTarget(path) === launcher) continue;
+    // Another process may be about to make the same.
+    const fresh = `${path}.${process.pid}`;
+    rmSync(fresh, { force: true });
+    symlinkSync(launcher, fresh);
+    renameSync(fresh, path);
+  }
+}
+
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** What the launcher needs: the package it belongs to, and the Node that runs us. */
+function programFolders(launcher: string): string[] {
+  return [dirname(dirname(launcher)), dirname(dirname(nearestReal(process.execPath)))];
 }
 
 /** Known to every system with terminals at all. */

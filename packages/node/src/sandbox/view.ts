@@ -21,6 +21,10 @@ export interface ViewInput {
   readonly path: string;
   /** Folders of our own programs: where they lie in the workspace, a command must not change what we run outside. */
   readonly ownFolders: readonly string[];
+  /** Folders in our home that commands may see: our programs for them. */
+  readonly entries?: readonly string[];
+  /** Folders of what those need. */
+  readonly programs?: readonly string[];
   /** Repositories in a root that its index names. */
   readonly links: KnownLinks;
 }
@@ -52,7 +56,7 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
     { type: "hide", to: "/run", isFolder: true, blank: input.blank },
     ...kernelSettings().map((path) => bind(path, path, false)),
     ...systemInRun.filter(existsSync).map((path) => bind(path, path, false)),
-    ...hiddenByTmp(input.userHome, input.path).map((path) => bind(path, path, false)),
+    ...hiddenByTmp([input.userHome, ...(input.programs ?? [])], input.path).map((path) => bind(path, path, false)),
     ...masked.map((path): Mount => ({
       type: "hide",
       to: path,
@@ -60,6 +64,7 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
       blank: input.blank,
     })),
     bind(input.cache, input.cache, true),
+    ...(input.entries ?? []).map((path) => bind(path, path, false)),
     ...input.cacheMounts,
     ...own.map((root) => bind(root, root, isWritable)),
     ...protections.flatMap(({ writable, pinned }) => [...writable, ...pinned]).map((path) => bind(path, path, true)),
@@ -108,10 +113,10 @@ function foldersBetween(root: string, path: string): string[] {
   return parts.map((_, index) => join(root, ...parts.slice(0, index + 1)));
 }
 
-/** What the private /tmp would hide although commands need it: a home folder there, and programs on PATH. */
-function hiddenByTmp(userHome: string, path: string): string[] {
+/** What the private /tmp would hide although commands need it: a home folder and programs there, also those on PATH. */
+function hiddenByTmp(needed: readonly string[], path: string): string[] {
   const programs = path.split(":").map((entry) => (basename(entry) === ".bin" || basename(entry) === "bin" ? dirname(entry) : entry));
-  return [userHome, ...programs]
+  return [...needed, ...programs]
     .filter((entry) => contains("/tmp", entry) && entry !== "/tmp" && existsSync(entry))
     .map((entry) => realpathSync(entry));
 }

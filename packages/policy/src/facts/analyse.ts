@@ -5,6 +5,7 @@ import { interpreterJudge } from "../programs/inline-code.ts";
 import { networkScope } from "../programs/hosts.ts";
 import { networkJudges, socketHost } from "../programs/network.ts";
 import { packageJudges } from "../programs/packages.ts";
+import { patchJudges } from "../programs/patch.ts";
 import { couldBeSecret, secretPlace } from "../programs/secrets.ts";
 import { systemJudges } from "../programs/system.ts";
 import { isDelivery, taskJudges } from "../programs/targets.ts";
@@ -74,7 +75,7 @@ function judge(command: SimpleCommand, findings: Findings, home: string | null):
   const args = command.words.slice(1);
   const call: JudgedCall = { command, program, args, texts: args.map((word) => word.literal ?? ""), text: textOf(command) };
   if (program === "git") judgeGit(call, findings);
-  for (const judges of [networkJudges, packageJudges, systemJudges, databaseJudges, taskJudges, fileJudges])
+  for (const judges of [networkJudges, packageJudges, systemJudges, databaseJudges, taskJudges, fileJudges, patchJudges])
     judges.get(program)?.(call, findings);
   interpreterJudge(program)?.(call, findings);
   deviceJudge(program)?.(call, findings);

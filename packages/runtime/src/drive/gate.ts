@@ -113,11 +113,13 @@ function resolve(driver: Driver, call: ToolCall): { readonly name: string; reado
       text: `The input of ${call.name} is not valid JSON (${call.input.length} characters). Send the call again with a complete JSON object.`,
     };
   }
-  const inner = tool.unwrap?.(input);
-  if (inner === undefined) return { name: call.name, tool, input };
+  const inner = tool.unwrap?.(input) ?? null;
+  if (inner === null) return { name: call.name, tool, input };
   if ("type" in inner) return inner;
   const meant = tools.get(inner.name);
-  return meant === null || meant.unwrap !== undefined ? unknown(inner.name) : { name: inner.name, tool: meant, input: inner.input };
+  return meant === null || (meant.unwrap?.(inner.input) ?? null) !== null
+    ? unknown(inner.name)
+    : { name: inner.name, tool: meant, input: inner.input };
 }
 
 async function ask(driver: Driver, name: string, plan: CallPlan, inputDigest: string): Promise<PolicyDecision> {

@@ -58,10 +58,10 @@ export interface Tool {
   /** Not shown in the request: the model finds it with `search_tools` and calls it by its name or through `use_tool`. */
   readonly isDeferred?: boolean;
   /**
-   * Of a tool that only passes calls on (`use_tool`): the call that is meant. Everything from policy to audit sees that one;
-   * its tool must not pass on again.
+   * Of a tool that passes calls on (`use_tool`, a command that is a patch): the call that is meant; null where it is this
+   * tool's own. Everything from policy to audit sees the one that is meant; it must not be passed on again.
    */
-  unwrap?(input: Json): InnerCall | CallRefusal;
+  unwrap?(input: Json): InnerCall | CallRefusal | null;
   /** What the call would do: its parsed input and the resources it touches. It may wait for its target; the signal ends that. */
   plan(input: Json, context: CallContext, signal?: AbortSignal): Promise<CallPlan | CallRefusal>;
   prepare?(plan: CallPlan, context: CallContext): Promise<Prepared | CallRefusal>;
