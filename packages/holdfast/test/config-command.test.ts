@@ -116,6 +116,39 @@ test("a run takes its settings from the config, a project's where it is trusted,
   expect(hostile.err).toContain("config.toml:1: a project can't set sandbox.mode");
 });
 
+test("a resumed session keeps its settings, but for what --config, a named profile and other flags ask now", async () => {
+  await mine('model = "openai/x"\n[limits]\nmax_steps = 30\n[profiles.p]\neffort = "low"\nlimits.max_tokens = 900000\n');
+  const hosts = fakeHosts({ script: [{ text: "ok", repeat: 99 }] });
+  const settingsAfter = async (...argv: string[]) => {
+    const io = fakeIo({ cwd: project, home, env: { OPENAI_API_KEY: "k" } });
+    expect(await main(["exec", ...argv, "go"], io, hosts), io.err()).toBe(0);
+    const [row] = await hosts.log.list({});
+    const shown = fakeIo({ cwd: project, home, env: { OPENAI_API_KEY: "k" } });
+    await main(["sessions", "show", row?.session ?? "", "--json"], shown, hosts);
+    const { settings, checks } = JSON.parse(shown.out()) as { settings: unknown; checks: { command: string }[] };
+    return { settings, checks: checks.map(({ command }) => command) };
+  };
+  await settingsAfter();
+  await mine('model = "openai/x"\neffort = "high"\n[limits]\nmax_steps = 90\n[profiles.p]\neffort = "low"\nlimits.max_tokens = 900000\n');
+  expect((await settingsAfter("resume", "--last")).settings).toMatchObject({ effort: null, limits: { stepsPerTurn: 30 } });
+  expect((await settingsAfter("resume", "--last", "-p", "p", "--config", "limits.max_tool_calls=7")).settings).toMatchObject({
+    effort: "low",
+    limits: { stepsPerTurn: 30, tokensPerSession: 900_000, callsPerTurn: 7 },
+  });
+  const flagged = [
+    "--config",
+    "effort=medium",
+    "--effort",
+    "minimal",
+    "--config",
+    "sandbox.mode=read-only",
+    "--config",
+    "checks.commands=['npm test']",
+  ];
+  const last = await settingsAfter("resume", "--last", ...flagged);
+  expect(last).toMatchObject({ settings: { effort: "minimal", sandbox: "read-only" }, checks: ["npm test"] });
+});
+
 test("what a project would run is shown whole, and accepted by the hash of exactly that", async () => {
   const text = '[mcp.docs]\ncommand = "docs"\nargs = ["\\u009b2K--all"]\n[[hooks.stop]]\ncommand = "make lint"\n';
   await own(text);

@@ -321,6 +321,19 @@ describe("endings", () => {
     await runPrompt(portsOf(world));
     expect(world.clock.now() - before).toBeGreaterThanOrEqual(7000);
   });
+
+  test("a failed request is tried again for as long as the caller says", async () => {
+    const error = { class: "overloaded", message: "busy", status: 529, code: null, retryAfterMs: 4000 } as const;
+    for (const [retryForMs, requests] of [
+      [3000, 1],
+      [9000, 3],
+    ] as const) {
+      const model = createTestModel(() => ({ fail: { type: "failed", error } }));
+      const { end } = await runPrompt(portsOf(createWorld({ model })), {}, { retryForMs });
+      expect(end).toMatchObject({ standing: "failed", error: { code: "model_overloaded" } });
+      expect(model.requests).toHaveLength(requests);
+    }
+  });
 });
 
 describe("one session, one driver", () => {

@@ -32,7 +32,7 @@ holdfast config schema > ~/.holdfast/config.schema.json
 
 With the last, an editor that knows \`#:schema ./config.schema.json\` as the first line of a TOML file completes keys and marks mistakes.
 
-A resumed session keeps the settings it was started with; only flags change them.
+A resumed session keeps the settings it was started with; only flags change them: \`--config\`, a profile named with \`-p\`, and the others.
 
 ## What a project may set
 

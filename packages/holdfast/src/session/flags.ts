@@ -145,7 +145,8 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
   };
 }
 
-function networkOf(hosts: readonly string[]): NetworkAccess {
+/** `["all"]` is every host. */
+export function networkOf(hosts: readonly string[]): NetworkAccess {
   return hosts.includes("all") ? "all" : hosts.length === 0 ? "none" : [...new Set(hosts)];
 }
 

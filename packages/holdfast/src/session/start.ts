@@ -19,6 +19,7 @@ import { checksFromCommands, newChecks } from "./checks.ts";
 import { assertFree, newestSession, sessionById } from "./find-session.ts";
 import type { SessionWishes } from "./flags.ts";
 import { settingsFrom, settingsPatch } from "./flags.ts";
+import { wishedNow } from "./wished-now.ts";
 
 /** A host's options, and where its config comes from. */
 export interface Setup extends HostOptions {
@@ -134,7 +135,7 @@ export async function resumeSession(
   io: Io,
   hosts: Hosts,
   base: Setup,
-  wishes: SessionWishes,
+  flags: SessionWishes,
   id: string | null,
 ): Promise<ReadySession & { readonly view: SessionView }> {
   const store = await hosts.openStore(base);
@@ -142,7 +143,7 @@ export async function resumeSession(
   try {
     const row =
       id === null
-        ? await newestSession(store.ports, await findWorkspace(wishes.folder, io.cwd, io.env))
+        ? await newestSession(store.ports, await findWorkspace(flags.folder, io.cwd, io.env))
         : await sessionById(store.ports, id);
     view = await store.runtime.readSession(store.ports, row.session);
   } finally {
@@ -150,8 +151,9 @@ export async function resumeSession(
   }
   const session = view.row.session;
   const root = view.roots[0]?.path;
-  const trusted = wishes.trustsProject || view.settings.isTrusted;
+  const trusted = flags.trustsProject || view.settings.isTrusted;
   const setup = root === undefined ? base : await setupFor(base, root, trusted);
+  const wishes = wishedNow(flags, setup.loaded, setup.request.profile !== undefined);
   const model = wishes.model === undefined ? view.settings.model : await checkedModel(wishes.model, setup.config, io);
   if (!isPlayed(model)) endpointOf(model, setup.config, io.env);
   const cwd = view.cwd ?? view.roots[0]?.path ?? io.cwd;
