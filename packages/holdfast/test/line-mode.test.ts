@@ -55,7 +55,7 @@ test.each([
   ["/etc/hosts is wrong", { type: "prompt", text: "/etc/hosts is wrong" }],
   ["/undo all", { type: "command", name: "undo", rest: "all" }],
   ["/q", { type: "command", name: "quit", rest: "" }],
-  ["/hlep", { type: "unknown", name: "hlep", near: "help" }],
+  ["/hlep", { type: "unknown", name: "hlep", rest: "", near: "help" }],
 ])("%j is read as what it means", (line, meaning) => {
   expect(readTyped(line)).toEqual(meaning);
 });

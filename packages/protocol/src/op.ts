@@ -4,7 +4,12 @@ import { answer } from "./question.ts";
 
 /** What a client asks of a session, through its inbox. Text input waits for the next sampling; the rest acts at once. */
 export const op = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("input.send"), parts: z.array(part).min(1) }),
+  z.object({
+    type: z.literal("input.send"),
+    parts: z.array(part).min(1),
+    /** `project` where the words come from a file of the project, and the person only chose it. */
+    trust: z.enum(["user", "project"]).optional(),
+  }),
   z.object({ type: z.literal("interrupt"), by: z.string() }),
   z.object({
     type: z.literal("approval.answer"),

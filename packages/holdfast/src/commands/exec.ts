@@ -6,7 +6,13 @@ import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { usesColour } from "../cli/io.ts";
 import { usage } from "../cli/parse.ts";
-import { writeAtomically } from "../config/home.ts";
+import { homeFolder, writeAtomically } from "../config/home.ts";
+import { isTrusted } from "../config/trust-store.ts";
+import { findWorkspace } from "../config/workspace.ts";
+import { findPrompts } from "../prompts/find.ts";
+import { readPromptFile } from "../prompts/file.ts";
+import type { Said } from "../prompts/use.ts";
+import { readCall, sayPrompt } from "../prompts/use.ts";
 import { renderEnding } from "../render/ending.ts";
 import { createJsonEvents, jsonLine, withoutHidden } from "../render/json-events.ts";
 import { fit, wrap } from "../render/layout.ts";
@@ -34,6 +40,7 @@ const spec: CommandSpec = {
   flags: {
     ...sessionFlags,
     image: { kind: "list", short: "i", value: "FILE", help: "show the model this PNG, JPEG, GIF or WebP image (repeatable)" },
+    "prompt-file": { kind: "string", value: "FILE", help: "the prompt is what this file holds" },
     last: { kind: "boolean", help: "with resume: the newest session of this folder" },
     json: { kind: "boolean", help: "one JSON event a line on stdout instead" },
     "output-schema": { kind: "string", value: "FILE", help: "the final message must be JSON that is valid under this JSON Schema" },
@@ -43,6 +50,7 @@ const spec: CommandSpec = {
   },
   words: { min: 0, max: 3, named: "prompt" },
   notes: [
+    "A prompt such as /NAME ARGS is a reusable one: see holdfast prompts. Text from stdin or a file is taken as it is.",
     "Without a prompt it is read from stdin where that is a pipe or a file; - always reads stdin.",
     "Exit status: 0 verified, or no check was asked for; 1 failed; 2 wrong usage; 3 refuted; 4 waiting for an answer; 5 a limit was reached; 6 checks passed, but the evidence is weak; 7 blocked by a refused call; 130 interrupted.",
     "Without a person to ask (--approvals deny, the default) a call that needs one is refused, and the model is told so.",
@@ -75,7 +83,7 @@ export function readRequest(given: Arguments, stdinIsTTY: boolean): Request {
   }
   if (given.has("last")) throw usage(spec, "--last belongs to resume", 'holdfast exec resume --last "…"');
   if (rest.length > 0) throw usage(spec, `unexpected word ${JSON.stringify(rest[0])}`, "put a prompt of several words in quotes");
-  if (first === undefined && stdinIsTTY) throw usage(spec, "there is no prompt", 'holdfast exec "what to do"');
+  if (first === undefined && stdinIsTTY && !given.has("prompt-file")) throw usage(spec, "there is no prompt", 'holdfast exec "what to do"');
   return { resume: null, prompt: word(first) ?? null };
 }
 
@@ -101,7 +109,7 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
   const schemaFile = given.value("output-schema");
   const outputSchema = schemaFile === undefined ? undefined : await readOutputSchema(schemaFile, io.cwd);
   const images = await Promise.all(given.values("image").map((file) => readImage(file, io.cwd)));
-  const prompt = await readPrompt(request, io);
+  const prompt = await readPrompt(request, given.value("prompt-file"), flags, io);
   // A schema is for the turn it is given with: without one, the next prompt is answered in words again.
   const schema = outputSchema ?? (prompt === undefined ? undefined : null);
   const wishes = { ...flags, ...(schema === undefined ? {} : { outputSchema: schema }) };
@@ -110,12 +118,12 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     profile: given.value("profile"),
     overrides: given.values("config"),
   });
-  const ready = await open(io, hosts, setup, wishes, request, prompt);
+  const ready = await open(io, hosts, setup, wishes, request, prompt?.text);
   try {
     const shown = isJson ? showJson(io, ready) : showProgress(io, ready, given.has("quiet"));
     if (prompt !== undefined || images.length > 0) {
-      const parts = await inputParts(ready.host, prompt ?? "", images);
-      await ready.host.runtime.post(ready.host.ports, ready.session, { type: "input.send", parts });
+      const parts = await inputParts(ready.host, prompt?.text ?? "", images);
+      await ready.host.runtime.post(ready.host.ports, ready.session, { type: "input.send", parts, trust: prompt?.trust ?? "user" });
     }
     const end = await driveTurn(ready.host, ready.session, {
       waiting: "return",
@@ -150,11 +158,21 @@ function open(
   return startSession(io, hosts, setup, wishes, { title: titleOf(prompt ?? ""), defaultApprovals: "deny" });
 }
 
-async function readPrompt(request: Request, io: Io): Promise<string | undefined> {
+/** What a person wrote as the prompt may name a reusable one; what a program sends is taken as it is. */
+async function readPrompt(request: Request, file: string | undefined, wishes: SessionWishes, io: Io): Promise<Said | undefined> {
+  if (file !== undefined) {
+    if (typeof request.prompt === "string") throw usage(spec, "a prompt and --prompt-file are both given", "keep one of them");
+    return { text: await readPromptFile(file, io.cwd), trust: "user" };
+  }
   if (request.prompt === undefined) return undefined;
   const text = request.prompt ?? (await io.stdin.readAll());
   if (text.trim() === "") throw usage(spec, request.prompt === null ? "there is no prompt: stdin was empty" : "the prompt is empty");
-  return text.trim();
+  const call = request.prompt === null ? null : readCall(text);
+  if (call === null) return { text: text.trim(), trust: "user" };
+  const home = homeFolder(io.env, io.cwd);
+  const { root } = await findWorkspace(wishes.folder, io.cwd, io.env);
+  const found = await findPrompts({ home, root, isTrusted: wishes.trustsProject || (await isTrusted(home, root)) });
+  return sayPrompt(found, call.name, call.args);
 }
 
 /** Found out before any work is done, not after. */

@@ -5,7 +5,9 @@ import { usage } from "../cli/parse.ts";
 import { isTrusted } from "../config/trust-store.ts";
 import { findWorkspace } from "../config/workspace.ts";
 import { runLineMode } from "../line/line-mode.ts";
+import { slashCommands } from "../line/slash.ts";
 import { openScreen } from "../line/screen.ts";
+import { findPrompts } from "../prompts/find.ts";
 import { wrap } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
@@ -54,7 +56,9 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const trusted = wishes.trustsProject || (await isTrusted(setup.home, workspace.root));
   setup = await setupFor(setup, workspace.root, trusted);
   let model = ready?.model ?? (await checkedModel(wishes.model, setup.config, io));
-  const screen = openScreen(io);
+  const prompts = () => findPrompts({ home: setup.home, root: workspace.root, isTrusted: trusted });
+  const promptNames = (await prompts()).prompts.map(({ name }) => name);
+  const screen = openScreen(io, [...Object.keys(slashCommands), ...promptNames]);
   const style = createStyle(usesColour(io.stdout, io.env));
   const width = () => Math.max(40, io.stdout.columns);
   const welcome = [
@@ -88,6 +92,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
           if (ready !== null) await ready.host.runtime.acceptChecks(ready.host.ports, ready.session, [checkFromCommand(command)]);
           wishes = { ...wishes, checks: [...wishes.checks, command] };
         },
+        prompts,
         openStore: () => hosts.openStore(setup),
         style,
         width,

@@ -69,6 +69,9 @@ async function run(given: Arguments, io: Io): Promise<number> {
   for (const name of ["AGENTS.md", "CLAUDE.md"]) {
     if (await stat(join(real, name)).catch(() => null)) io.stderr.write(`  obeyed from now on: ${name}\n`);
   }
+  if (await stat(join(real, ".holdfast/prompts")).catch(() => null)) {
+    io.stderr.write("  can be used from now on: the prompts in .holdfast/prompts (holdfast prompts)\n");
+  }
   if ((await stat(projectConfigPath(real)).catch(() => null)) === null) return 0;
   io.stderr.write("  used from now on: .holdfast/config.toml\n");
   try {

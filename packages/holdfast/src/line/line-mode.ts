@@ -1,7 +1,10 @@
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Approval, Question } from "@holdfast/protocol";
 import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
 import type { Io, StopSignal } from "../cli/io.ts";
 import { usesColour } from "../cli/io.ts";
+import type { Said } from "../prompts/use.ts";
+import { sayPrompt } from "../prompts/use.ts";
 import { renderApproval, renderEnding } from "../render/ending.ts";
 import { wrap } from "../render/layout.ts";
 import { createProgress } from "../render/progress.ts";
@@ -49,20 +52,19 @@ export async function runLineMode(options: LineModeOptions): Promise<number> {
   let isLeaving = false;
   let goesOn = options.goesOn;
   while (!isLeaving) {
-    let prompt: string | null = null;
+    let prompt: Said | null = null;
     if (!goesOn) {
       const typed = await readIdle(options);
       if (typed === null) break;
-      if (typed.type === "unknown") screen.print(unknownCommand(typed));
       if (typed.type === "command") {
         if (typed.name === "quit") break;
         screen.print(await runSlash(typed.name, typed.rest, slash), "answer");
       }
-      if (typed.type !== "prompt" || typed.text === "") continue;
-      prompt = typed.text;
+      prompt = await saidBy(typed, options);
+      if (prompt === null) continue;
     }
     goesOn = false;
-    const ready = await options.begin(prompt ?? "");
+    const ready = await options.begin(prompt?.text ?? "");
     const turn = await runTurn(options, ready, prompt);
     status = turn.end.exitStatus;
     isLeaving = turn.isLeaving;
@@ -106,15 +108,27 @@ async function readIdle({ screen, io }: LineModeOptions): Promise<Typed | null> 
   }
 }
 
+/** What goes to the model: what was typed, or the reusable prompt that it names; null where there is nothing to send. */
+async function saidBy(typed: Typed, { slash, screen }: LineModeOptions): Promise<Said | null> {
+  if (typed.type === "command") return null;
+  if (typed.type === "prompt") return typed.text === "" ? null : { text: typed.text, trust: "user" };
+  const found = await slash.prompts();
+  const isKnown = found.prompts.some(({ name }) => name === typed.name) || found.untrusted.includes(typed.name);
+  try {
+    if (isKnown) return sayPrompt(found, typed.name, typed.rest);
+    screen.print(unknownCommand(typed));
+  } catch (error) {
+    if (!isHoldfastError(error)) throw error;
+    screen.print([sanitizeLine(error.message), ...(error.hint === undefined ? [] : [sanitizeLine(error.hint)])]);
+  }
+  return null;
+}
+
 function unknownCommand(typed: Extract<Typed, { type: "unknown" }>): string[] {
   return [`no command /${sanitizeLine(typed.name)}${typed.near === null ? "" : `: did you mean /${typed.near}?`} (/help names them)`];
 }
 
-async function runTurn(
-  options: LineModeOptions,
-  ready: ReadySession,
-  prompt: string | null,
-): Promise<{ end: DriveEnd; isLeaving: boolean }> {
+async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Said | null): Promise<{ end: DriveEnd; isLeaving: boolean }> {
   const { io, screen, slash } = options;
   const { host, session } = ready;
   const width = () => Math.max(40, io.stdout.columns);
@@ -147,9 +161,9 @@ async function runTurn(
     if (isFirst && state.asked[0] !== undefined) show(state.asked[0]);
     changed.abort();
   };
-  const send = async (text: string) => {
+  const send = async ({ text, trust }: Said) => {
     state.unread += 1;
-    await host.runtime.post(host.ports, session, { type: "input.send", parts: await inputParts(host, text, []) });
+    await host.runtime.post(host.ports, session, { type: "input.send", parts: await inputParts(host, text, []), trust });
   };
   const by = io.env["USER"] || "the person at the terminal";
   const reply = async ({ id: approvalId, digest }: Approval, isAllowed: boolean) => {
@@ -209,15 +223,16 @@ async function runTurn(
     }
   };
   const takeDuringTurn = async (typed: Typed, isAsked: boolean) => {
-    if (typed.type === "unknown") screen.print(unknownCommand(typed));
-    else if (typed.type === "command" && typed.name === "quit") {
+    if (typed.type === "command" && typed.name === "quit") {
       state.isLeaving = true;
       stop?.("SIGHUP");
     } else if (typed.type === "command" && usableDuringTurn.includes(typed.name)) {
       screen.print(await runSlash(typed.name as "help" | "plan" | "cost", typed.rest, slash), "answer");
     } else if (typed.type === "command") screen.print([`/${typed.name} waits until the turn is over`]);
-    else if (typed.text !== "") {
-      await send(typed.text);
+    else {
+      const said = await saidBy(typed, options);
+      if (said === null) return;
+      await send(said);
       screen.print([style.dim(isAsked ? "noted; the call above still waits: y or n" : "noted: taken in at the next step")]);
     }
   };

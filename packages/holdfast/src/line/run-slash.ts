@@ -1,8 +1,10 @@
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { StoredEvent } from "@holdfast/protocol";
+import type { FoundPrompts } from "../prompts/find.ts";
 import { fit, table, wrap } from "../render/layout.ts";
 import { moment } from "../render/numbers.ts";
 import { sanitize, sanitizeLine } from "../render/sanitize.ts";
+import { renderPrompts } from "../render/prompts.ts";
 import { renderPlan } from "../render/question.ts";
 import { renderUsage } from "../render/session.ts";
 import type { Style } from "../render/style.ts";
@@ -21,6 +23,7 @@ export interface SlashContext {
   readonly setModel: (name: string) => Promise<void>;
   readonly addCheck: (command: string) => Promise<void>;
   readonly checks: () => readonly string[];
+  readonly prompts: () => Promise<FoundPrompts>;
   readonly openStore: () => Promise<OpenStore>;
   readonly style: Style;
   readonly width: () => number;
@@ -62,6 +65,10 @@ async function slash(name: Exclude<SlashName, "quit">, rest: string, context: Sl
     }
     case "diff":
       return current === null ? ["nothing has changed yet"] : diff(current.host, current.session, context.style);
+    case "prompts": {
+      const { lines, remarks } = renderPrompts(await context.prompts(), context.width());
+      return [...lines, ...remarks];
+    }
     case "sessions":
       return sessions(context);
     case "cost": {

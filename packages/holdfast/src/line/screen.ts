@@ -20,7 +20,8 @@ export interface Screen {
   close(): void;
 }
 
-export function openScreen(io: Io): Screen {
+/** `names`: what Tab completes after a slash at the beginning of a line. */
+export function openScreen(io: Io, names: readonly string[] = []): Screen {
   const isInteractive = io.stdin.isTTY && io.stdout.isTTY && io.env["TERM"] !== "dumb";
   const output = io.stdout.stream;
   const readline = createInterface({
@@ -29,6 +30,10 @@ export function openScreen(io: Io): Screen {
     terminal: isInteractive,
     historySize: isInteractive ? 200 : 0,
     crlfDelay: Infinity,
+    completer: (line: string) => [
+      line.startsWith("/") ? names.map((name) => `/${name}`).filter((name) => name.startsWith(line)) : [],
+      line,
+    ],
   });
   const inputs: string[] = [];
   const waiters = new Set<() => void>();

@@ -7,6 +7,7 @@ export const slashCommands = {
   undo: "takes back the last turn's edits (/undo all: the whole session's)",
   plan: "the model's plan for this session",
   diff: "what changed in the last turn",
+  prompts: "reusable prompts; /NAME ARGS uses one",
   sessions: "the sessions of this folder",
   cost: "tokens and cost of this session",
   quit: "leaves; the session stays and can be gone on with",
@@ -20,13 +21,14 @@ export const usableDuringTurn: readonly SlashName[] = ["help", "plan", "cost", "
 export type Typed =
   | { readonly type: "prompt"; readonly text: string }
   | { readonly type: "command"; readonly name: SlashName; readonly rest: string }
-  | { readonly type: "unknown"; readonly name: string; readonly near: string | null };
+  | { readonly type: "unknown"; readonly name: string; readonly rest: string; readonly near: string | null };
 
-/** What a line means. A path such as `/etc/hosts` at the start of a prompt is no command. Pure. */
+/** What a line means. An unknown name may be that of a reusable prompt. A path such as `/etc/hosts` at the start of a prompt is no command. Pure. */
 export function readTyped(line: string): Typed {
-  const match = /^\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(line.trim());
+  const match = /^\/([a-z0-9][a-z0-9_-]*)(?:\s+([\s\S]*))?$/.exec(line.trim());
   if (match === null) return { type: "prompt", text: line.trim() };
   const name = match[1] === "exit" || match[1] === "q" ? "quit" : (match[1] ?? "");
-  if (Object.hasOwn(slashCommands, name)) return { type: "command", name: name as SlashName, rest: (match[2] ?? "").trim() };
-  return { type: "unknown", name, near: nearest(name, Object.keys(slashCommands)) };
+  const rest = (match[2] ?? "").trim();
+  if (Object.hasOwn(slashCommands, name)) return { type: "command", name: name as SlashName, rest };
+  return { type: "unknown", name, rest, near: nearest(name, Object.keys(slashCommands)) };
 }

@@ -23,7 +23,7 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
     const op = parseOp(row);
     switch (op.type) {
       case "input.send": {
-        const message: UserMessage = { kind: "user_message", id: `itm_${row.messageId}`, trust: "user", parts: op.parts };
+        const message: UserMessage = { kind: "user_message", id: `itm_${row.messageId}`, trust: op.trust ?? "user", parts: op.parts };
         if (driver.head.turn === null) stage(driver, await startTurn(driver, message), [row.number]);
         else steering.push({ row: row.number, message });
         break;
