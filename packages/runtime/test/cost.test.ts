@@ -1,0 +1,166 @@
+import { defaultLimits, type Usage } from "@holdfast/protocol";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { changeSettings, drive, post, readSession, type Model, type SamplingRequest, type StreamPart } from "../src/index.ts";
+import { expectLaw } from "./invariants.ts";
+import { createTestModel, createTestTool, createWorld, portsOf, runPrompt, say } from "./kit.ts";
+
+/** US dollars per million tokens. */
+interface Price {
+  readonly input: number;
+  readonly output: number;
+}
+
+const costAt =
+  ({ input, output }: Price) =>
+  (usage: Usage): number =>
+    (usage.inputTokens * input + usage.outputTokens * output) / 1_000_000;
+
+const readTool = () => createTestTool({ name: "read" });
+const limited = (costPerSession: number) => ({ limits: { ...defaultLimits, costPerSession } });
+
+/** Characters of the request's items, four a token as the providers count. */
+function inputTokens({ items }: SamplingRequest): number {
+  return Math.ceil(items.reduce((sum, item) => sum + JSON.stringify(item).length, 4_000) / 4);
+}
+
+/** Always goes on, and says as much as it may. */
+function greedy(price: Price, maxOutput: number): Model & { readonly caps: (number | null)[] } {
+  const caps: (number | null)[] = [];
+  return {
+    id: "test/greedy",
+    contextWindow: null,
+    maxOutput,
+    cost: costAt(price),
+    caps,
+    async *sample(request): AsyncGenerator<StreamPart> {
+      caps.push(request.maxOutputTokens);
+      yield { type: "started" };
+      yield { type: "item", index: 0, item: { kind: "tool_call", name: "read", input: JSON.stringify({ n: caps.length }) } };
+      const outputTokens = request.maxOutputTokens ?? maxOutput;
+      const usage = { inputTokens: inputTokens(request), cachedInputTokens: 0, outputTokens, reasoningTokens: 0 };
+      yield { type: "finished", finish: "calls", usage, cost: null };
+    },
+  };
+}
+
+test("what a sampling cost is reckoned from its usage, and is the session's", async () => {
+  const model = {
+    ...createTestModel((n) => (n === 0 ? { calls: [{ name: "read", input: {} }] } : { text: "done" })),
+    cost: costAt({ input: 2, output: 10 }),
+  };
+  const world = createWorld({ model, tools: [readTool()] });
+  const { session } = await runPrompt(portsOf(world), limited(1));
+  const view = await readSession(world, session);
+  const each = (100 * 2 + 10 * 10) / 1_000_000;
+  expect(view.events.flatMap((event) => (event.type === "sampling.settled" ? [event.payload.cost] : []))).toEqual([each, each]);
+  expect(view.cost).toBeCloseTo(2 * each, 12);
+});
+
+test("a limit of cost is never passed, whatever the price, by a model that says as much as it may", async () => {
+  const price = fc.record({
+    input: fc.double({ min: 0.01, max: 60, noNaN: true }),
+    output: fc.double({ min: 0.01, max: 300, noNaN: true }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      price,
+      fc.double({ min: 0.001, max: 3, noNaN: true }),
+      fc.integer({ min: 1_000, max: 128_000 }),
+      async (at, cap, most) => {
+        const model = greedy(at, most);
+        const world = createWorld({ model, tools: [readTool()] });
+        const { session, end } = await runPrompt(portsOf(world), { limits: { ...defaultLimits, costPerSession: cap, stepsPerTurn: 30 } });
+        expect(end.standing).toBe("exhausted");
+        expect((await readSession(world, session)).cost ?? 0).toBeLessThanOrEqual(cap);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test("where the money comes near its end the answer's length is capped, and the turn ends before it is passed", async () => {
+  const model = greedy({ input: 1, output: 10 }, 64_000);
+  const world = createWorld({ model, tools: [readTool()] });
+  const { session, end } = await runPrompt(portsOf(world), limited(1));
+  expect(end).toMatchObject({ standing: "exhausted", exitStatus: 5 });
+  expect(end.report?.heading).toContain("limit of cost");
+  expect(model.caps[0]).toBeNull();
+  expect(model.caps.at(-1)).toBeLessThan(64_000);
+  const view = await readSession(world, session);
+  expect(view.events.find((event) => event.type === "limit.reached")?.payload).toMatchObject({ limit: "costPerSession", max: 1 });
+  await expectLaw(world.log, session);
+});
+
+test("a request whose worst case can't be paid is not sent at all", async () => {
+  const model = greedy({ input: 100, output: 100 }, 64_000);
+  const world = createWorld({ model, tools: [readTool()] });
+  const { session, end } = await runPrompt(portsOf(world), limited(0.01));
+  expect([end.standing, model.caps]).toEqual(["exhausted", []]);
+  expect((await readSession(world, session)).cost).toBeNull();
+});
+
+test("an answer that was cut is booked at its estimated cost, and a retry that can't be paid is not made", async () => {
+  const error = { class: "cut", message: "cut", status: null, code: null, retryAfterMs: null } as const;
+  let requests = 0;
+  const model: Model = {
+    id: "test/cut",
+    contextWindow: null,
+    cost: costAt({ input: 10, output: 1_000 }),
+    async *sample() {
+      requests += 1;
+      yield { type: "started" };
+      yield { type: "text.delta", index: 0, text: "x".repeat(4_000) };
+      yield { type: "failed", error };
+    },
+  };
+  const world = createWorld({ model });
+  const { session, end } = await runPrompt(portsOf(world), limited(2.2));
+  const view = await readSession(world, session);
+  const lost = view.events.flatMap((event) => (event.type === "sampling.failed" ? [event.payload] : []));
+  expect(lost.map(({ usage, cost }) => [usage?.estimated, usage?.outputTokens, (cost ?? 0) > 1])).toEqual([
+    [true, 1_000, true],
+    [true, 1_000, true],
+  ]);
+  expect([requests, end.standing]).toEqual([2, "exhausted"]);
+  expect(view.cost).toBeLessThanOrEqual(2.2);
+  await expectLaw(world.log, session);
+});
+
+test("once the cost of a request is unknown the limit can't be held, also where earlier ones had a price", async () => {
+  const bare = createTestModel(() => ({ text: "done" }));
+  let model: Model = { ...bare, cost: costAt({ input: 1, output: 1 }) };
+  const world = createWorld({ model: { ...bare, sample: (request, signal) => model.sample(request, signal) } });
+  const ports = { ...portsOf(world), model: async () => model };
+  const { session, end } = await runPrompt(ports, limited(1));
+  expect(end.standing).toBe("unverified");
+  model = bare;
+  await changeSettings(ports, session, { model: "test/unpriced" });
+  for (const standing of ["unverified", "exhausted"]) {
+    await post(ports, session, say("more"));
+    expect((await drive(ports, session, { waiting: "return" })).standing).toBe(standing);
+  }
+  const view = await readSession(world, session);
+  expect(view.cost).toBeCloseTo(110 / 1_000_000, 12);
+  expect(view.turns.at(-1)?.report?.heading).toContain("cost is unknown");
+});
+
+test("what the provider itself says a request cost wins over the price list", async () => {
+  const model: Model = {
+    id: "test/told",
+    contextWindow: null,
+    cost: costAt({ input: 1, output: 1 }),
+    async *sample() {
+      yield { type: "item", index: 0, item: { kind: "assistant_message", text: "done" } };
+      yield {
+        type: "finished",
+        finish: "stop",
+        usage: { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, reasoningTokens: 0 },
+        cost: 0.25,
+      };
+    },
+  };
+  const world = createWorld({ model });
+  const { session } = await runPrompt(portsOf(world), limited(1));
+  expect((await readSession(world, session)).cost).toBe(0.25);
+});
