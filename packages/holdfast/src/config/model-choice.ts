@@ -55,7 +55,9 @@ export function chooseModel(flag: string | undefined, config: Config, env: Env, 
 
 function noModel(config: Config, env: Env, found: readonly LocalServer[]): HoldfastError {
   const prepared = preparedProviders(config, env);
-  const here = found.flatMap(({ provider, models }) => models.map((model) => `  ${provider.padEnd(14)} --model ${provider}/${model}`));
+  const here = found.flatMap(({ provider, models }) =>
+    models.map((model) => `  ${provider.padEnd(14)} holdfast exec --model ${provider}/${model} "…"`),
+  );
   const served = here.length === 0 ? [] : ["served on this machine:", ...here];
   if (prepared.length === 0) {
     return new HoldfastError("no_model", "no model was named, and there is no key for one", { hint: [...served, ...waysOn].join("\n") });

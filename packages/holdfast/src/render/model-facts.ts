@@ -3,18 +3,17 @@ import { count } from "./numbers.ts";
 
 /** What is not known of a model, what is assumed for it and what that means; null where all is known. Not yet sanitized. */
 export function describeUnknown(model: string, { contextWindow, windowFrom, prices }: ResolvedFacts): string | null {
+  const isAssumed = windowFrom === "assumed";
   const parts = [
-    ...(windowFrom === "assumed" ? [`its context window is not known: ${count(contextWindow)} tokens are assumed`] : []),
-    ...(prices === null
-      ? ["its price is not known: --max-cost can't hold before a request, and not at all where the provider tells no cost"]
-      : []),
+    ...(isAssumed ? [`its context window is unknown, ${count(contextWindow)} tokens are assumed`] : []),
+    ...(prices === null ? ["its price is unknown, so --max-cost can't hold"] : []),
   ];
   if (parts.length === 0) return null;
-  const keys = [...(windowFrom === "assumed" ? ["context_window"] : []), ...(prices === null ? ["price_input, price_output"] : [])];
-  return `${model}: ${parts.join("; ")} (set ${keys.join(", ")} under [model.${JSON.stringify(model)}] in config.toml)`;
+  const keys = [...(isAssumed ? ["context_window"] : []), ...(prices === null ? ["price_input", "price_output"] : [])];
+  return `${model}: ${parts.join("; ")} (${keys.join(", ")} under [model.${JSON.stringify(model)}] in config.toml)`;
 }
 
-/** `$2/M in, $0.10/M cached, $10/M out`; what is billed for long prompts is marked. */
+/** `$2 / $0.1 / $10` for input, cached input and output; that long prompts cost more is said. */
 export function describePrices({ prices, longPrompt }: Pick<ResolvedFacts, "prices" | "longPrompt">): string {
   if (prices === null) return "unknown";
   if (prices.input === 0 && prices.output === 0) return "free";

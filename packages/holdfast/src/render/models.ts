@@ -28,14 +28,13 @@ export function renderModels(survey: ModelSurvey, showsAll: boolean, style: Styl
   ];
 }
 
-function renderProvider(
-  { provider, isUsable, problem, baseUrl, wire, key, keyFrom }: SurveyedProvider,
-  style: Style,
-  width: number,
-): string[] {
+function renderProvider(surveyed: SurveyedProvider, style: Style, width: number): string[] {
+  const { provider, isUsable, problem, hint, baseUrl, wire, key, keyFrom } = surveyed;
   const held = key === "present" ? `key from ${keyFrom.join(", ")}` : key === "missing" ? "no key" : "needs no key";
   const place = baseUrl === null ? "no base URL" : `${baseUrl} · ${wire} · ${held}`;
-  const text = sanitizeLine(isUsable ? place : (problem ?? place));
+  // The variable that a key is missing from is named already.
+  const wrong = [problem, key === "missing" ? null : hint].filter((part) => part !== null).join(": ");
+  const text = sanitizeLine(isUsable || wrong === "" ? place : wrong);
   return wrap(text, width - 23).map((line, index) =>
     index === 0
       ? `${(isUsable ? style.good : style.dim)(pad(isUsable ? "ok" : "-", 3))} ${pad(sanitizeLine(provider), 18)} ${line}`

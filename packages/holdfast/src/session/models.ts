@@ -20,8 +20,10 @@ export interface SurveyedModel {
 export interface SurveyedProvider {
   readonly provider: string;
   readonly isUsable: boolean;
-  /** What is missing and what to do; null where nothing is known to be. */
+  /** What is missing; null where nothing is known to be. */
   readonly problem: string | null;
+  /** What to do about it. */
+  readonly hint: string | null;
   readonly wire: string;
   readonly baseUrl: string | null;
   /** `keyFrom`: the variables that hold the key or could. Keys themselves are never shown. */
@@ -71,11 +73,11 @@ async function survey(provider: Provider, config: Config): Promise<SurveyedProvi
   const isReachable = isHere ? served !== null : null;
   const away =
     isReachable === false ? (provider.isLocal ? "its server does not run" : "nothing answers there as a model server does") : null;
-  const problem = wrong === null ? away : [wrong.message, ...(wrong.hint === undefined ? [] : [wrong.hint])].join(": ");
   return {
     provider: name,
     isUsable: wrong === null && (isReachable ?? true),
-    problem,
+    problem: wrong === null ? away : wrong.message,
+    hint: wrong?.hint ?? null,
     wire,
     baseUrl,
     key: apiKey !== null ? "present" : provider.needsKey ? "missing" : "not needed",

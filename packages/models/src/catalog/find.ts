@@ -60,5 +60,5 @@ export function resolveFacts(query: FactsQuery): ResolvedFacts {
   if (configured !== null) return { ...facts, contextWindow: configured, windowFrom: "config" };
   if (loadedWindow != null) return { ...facts, contextWindow: loadedWindow, windowFrom: "server" };
   if (facts.contextWindow !== null) return { ...facts, contextWindow: facts.contextWindow, windowFrom: "table" };
-  return { ...facts, contextWindow: isLoopback(baseUrl) ? localWindow : hostedWindow, windowFrom: "assumed" };
+  return { ...facts, contextWindow: isLoopback(baseUrl) && vendor === null ? localWindow : hostedWindow, windowFrom: "assumed" };
 }
