@@ -47,7 +47,7 @@ function modelsIn(answer: unknown): Listed[] | null {
   return data.flatMap((one: unknown) => {
     const fields = fieldsOf(one);
     const { id } = fields;
-    return typeof id === "string" && /^\S{1,200}$/.test(id) ? [{ id, fields }] : [];
+    return typeof id === "string" && /^[^\s\p{C}]{1,200}$/u.test(id) ? [{ id, fields }] : [];
   });
 }
 
