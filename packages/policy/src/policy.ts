@@ -2,6 +2,7 @@ import type { Policy, PolicyDecision, PolicyRequest } from "@holdfast/runtime/po
 import { commandFacts } from "./decide/command.ts";
 import { fileFacts } from "./decide/files.ts";
 import { typedFacts } from "./decide/typed.ts";
+import { httpFacts } from "./decide/http.ts";
 import { judgeSubjects, unanswered } from "./decide/judge.ts";
 import type { Fact } from "./facts/fact.ts";
 import type { PolicyPlaces } from "./facts/place.ts";
@@ -84,6 +85,11 @@ export async function factsOf(
       const { typed } = request.plan;
       return typed === undefined ? single("harmless_tool", request.tool) : typedFacts(request, typed, places);
     }
+    case "http_request":
+    case "web_fetch":
+      return { subjects: [httpFacts(request)], provenRead: false };
+    case "web_search":
+      return single("configured_service", request.plan.summary);
     case "read_output":
     case "update_plan":
     case "ask_user":

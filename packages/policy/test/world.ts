@@ -77,6 +77,7 @@ export interface Setting {
 export const policy = createPolicy({ home, holdfastHome: `${home}/.holdfast` });
 
 export function request(example: RuleExample, setting: Setting = {}): PolicyRequest {
+  if (typeof example !== "string" && "host" in example) return httpRequest(example, setting);
   const isCommand = typeof example === "string";
   const path = isCommand ? "" : example.path;
   const edits = !isCommand && ["edit_file", "write_file", "apply_patch"].includes(example.tool);
@@ -101,6 +102,16 @@ export function request(example: RuleExample, setting: Setting = {}): PolicyRequ
     identify,
     isTracked: async (real) => [...tracked].some((each) => each === real || each.startsWith(`${real}/`)),
     ...setting,
+  };
+}
+
+function httpRequest(example: { tool: string; method: string; host: string }, setting: Setting): PolicyRequest {
+  const base = request({ tool: example.tool, path: "" }, setting);
+  const summary = `${example.method} ${example.host}`;
+  const [reads, writes] = example.method === "GET" ? [[`host:${example.host}`], []] : [[], [`host:${example.host}`]];
+  return {
+    ...base,
+    plan: { ...base.plan, input: { url: example.host }, summary, reads, writes, workspace: "none", changesWorkspace: false },
   };
 }
 

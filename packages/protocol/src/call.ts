@@ -64,10 +64,13 @@ export const callOutcome = z.object({
   text: z.string(),
   trust: trustLabel,
   output: z.string().optional(),
+  /** Blob that holds the whole where `output` names no run. */
+  whole: z.string().optional(),
   images: z.array(z.object({ blob: z.string(), mediaType: z.string() })).optional(),
   exitCode: z.number().int().nullable().optional(),
   signal: z.string().nullable().optional(),
   timedOut: z.boolean().optional(),
+  httpStatus: z.number().int().optional(),
   durationMs: z.number().optional(),
   changed: z.array(changedFile).optional(),
   /** Files whose content the model has now seen, by real path. An edit is held to the digest seen last. */

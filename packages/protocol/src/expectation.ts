@@ -5,6 +5,8 @@ export const expectation = z.object({
   exitCode: z.number().int().optional(),
   outputContains: z.string().optional(),
   fileChanged: z.string().optional(),
+  /** Of an HTTP answer. */
+  status: z.number().int().optional(),
 });
 export type Expectation = z.infer<typeof expectation>;
 

@@ -22,6 +22,14 @@ export function judgeExpectation(expect: Expectation | undefined, outcome: CallO
       isMet,
     });
   }
+  if (expect.status !== undefined) {
+    const status = outcome.httpStatus;
+    parts.push({
+      expected: `status ${expect.status}`,
+      observed: status === undefined ? "no answer" : `status ${status}`,
+      isMet: status === undefined ? null : status === expect.status,
+    });
+  }
   if (expect.fileChanged !== undefined) {
     const path = expect.fileChanged;
     const isMet =
@@ -37,6 +45,11 @@ export function judgeExpectation(expect: Expectation | undefined, outcome: CallO
 function causeOf(outcome: CallOutcome): Pick<Judgement, "cause"> {
   if (outcome.status === "denied") return { cause: "denied" };
   if (outcome.timedOut === true || outcome.signal != null) return { cause: "environment" };
+  // RFC 9110, 15: who may not, what was wrong with the request, and what is wrong on the other side.
+  const status = outcome.httpStatus ?? 0;
+  if (status === 401 || status === 403) return { cause: "denied" };
+  if (status === 429 || status >= 500) return { cause: "environment" };
+  if (status >= 400) return { cause: "wrong_input" };
   if (outcome.exitCode === 126 || outcome.exitCode === 127) return { cause: "environment" };
   return { cause: "wrong_belief" };
 }

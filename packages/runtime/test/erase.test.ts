@@ -190,6 +190,33 @@ describe("copies that only some turns make", () => {
     await expectWhole(ports, session);
   });
 
+  test.each([["tool_call"], ["tool_result"]] as const)(
+    "the whole of a result that was shown in part, when the %s is erased",
+    async (kind) => {
+      const world = createWorld({
+        model: once({ calls: [{ name: "fetch", input: 1 }] }),
+        tools: [
+          createTestTool({
+            name: "fetch",
+            run: async ({ callId }) => done("a part", { output: `${callId}.1`, whole: await world.blobs.put(bytes("all of it")) }),
+          }),
+        ],
+      });
+      const ports = portsOf(world);
+      const { session } = await runPrompt(ports);
+      const kept = async () =>
+        ((await ports.log.load(session))?.registers ?? []).flatMap(({ kind: each, value }) =>
+          each === "output" ? [(JSON.parse(value ?? "") as { blob: string }).blob] : [],
+        );
+      const [blob = ""] = await kept();
+      expect([...(await ports.log.referencedBlobs())]).toContain(blob);
+      const { items } = await readSession(ports, session);
+      for (const item of items) if (item.kind === kind) await eraseItem(ports, session, item.id);
+      expect([await kept(), await world.blobs.has(blob)]).toEqual(kind === "tool_call" ? [[blob], true] : [[], false]);
+      await expectWhole(ports, session);
+    },
+  );
+
   test("a person's note, when the result that tells it is erased", async () => {
     const policy: World["policy"] = () => ({ ...allow, decision: "review" });
     const world = createWorld({ model: once({ calls }), tools: [quit], policy });

@@ -6,6 +6,7 @@ import type { Files } from "@holdfast/runtime/ports/files";
 import type { Processes } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, CallRefusal, InnerCall, ProbeFinding, Tool } from "@holdfast/runtime/ports/tool-host";
 import type { z } from "zod";
+import type { HttpPorts } from "./http/ports.ts";
 import { parseInput, requestSchema } from "./input.ts";
 
 /** What the built-in tools act through. */
@@ -16,6 +17,8 @@ export interface ToolPorts {
   readonly processes: Processes | null;
   /** Whether a text holds the mark that stands for a secret; such text is never written into a file. */
   readonly isRedacted: (text: string) => boolean;
+  /** Absent where tools have no network: a browser tab. */
+  readonly http?: HttpPorts;
 }
 
 /** A plan without what follows from the tool's nature: by default it only looks and needs nothing for itself. */

@@ -4,6 +4,7 @@ import { askUser } from "./ask-user.ts";
 import type { ToolPorts } from "./define.ts";
 import { editFile } from "./edit-file.ts";
 import { giveUp } from "./give-up.ts";
+import { httpRequest } from "./http-request.ts";
 import { listFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";
 import { readOutput } from "./read-output.ts";
@@ -12,14 +13,21 @@ import { search } from "./search.ts";
 import { updatePlan } from "./update-plan.ts";
 import { viewImage } from "./view-image.ts";
 import { writeInput } from "./write-input.ts";
+import { webFetch } from "./web-fetch.ts";
+import { webSearch } from "./web-search.ts";
 import { writeFile } from "./write-file.ts";
 
 export type { ToolPorts } from "./define.ts";
+export type { HttpPorts, SearchProvider } from "./http/ports.ts";
 
 /** The built-in tools, in the order the request shows them. Without processes there are none that run commands. */
 export function createTools(ports: ToolPorts): Tool[] {
-  const commands =
-    ports.processes === null ? [] : [runCommand(ports, ports.processes), readOutput(ports.processes), writeInput(ports.processes)];
+  const { processes, http } = ports;
+  const commands = processes === null ? [] : [runCommand(ports, processes)];
+  const inputs = processes === null ? [] : [writeInput(processes)];
+  const outputs = processes === null && http === undefined ? [] : [readOutput(ports)];
+  const web = http === undefined ? [] : [httpRequest(ports, http), webFetch(ports, http)];
+  const searches = http === undefined || http.search === null ? [] : [webSearch(http, http.search)];
   return [
     readFile(ports),
     editFile(ports),
@@ -29,8 +37,11 @@ export function createTools(ports: ToolPorts): Tool[] {
     listFiles(ports),
     viewImage(ports),
     ...commands,
+    ...outputs,
+    ...inputs,
     updatePlan,
     askUser,
     giveUp,
+    ...[...web, ...searches].map((tool) => ({ ...tool, isDeferred: true })),
   ];
 }

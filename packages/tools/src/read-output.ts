@@ -1,8 +1,9 @@
 import type { CallOutcome } from "@holdfast/protocol/call";
 import type { CommandRecord, Processes } from "@holdfast/runtime/ports/processes";
 import { z } from "zod";
-import { defineTool, failed, refuse, throwIfLetGo } from "./define.ts";
+import { defineTool, failed, refuse, throwIfLetGo, type ToolPorts } from "./define.ts";
 import { flag, whole } from "./input.ts";
+import { readBytes } from "./output/bytes.ts";
 import { describeEnd } from "./output/describe-end.ts";
 import { waitFor } from "./output/follow.ts";
 import { parseHandle } from "./output/handle.ts";
@@ -32,13 +33,13 @@ async function findRun(
   return findRun(processes, others, callId, attempt);
 }
 
-export function readOutput(processes: Processes) {
+export function readOutput({ processes, blobs }: ToolPorts) {
   return defineTool({
     name: "read_output",
-    description: "Read, search, wait for or stop a command that run_command gave a handle for.",
+    description: "Read, search, wait for or stop what a result gave a handle for.",
     input,
     async plan({ handle, stop }) {
-      if (parseHandle(handle) === null) return refuse(`${handle} is not a handle. Use the one that the result of run_command names.`);
+      if (parseHandle(handle) === null) return refuse(`${handle} is not a handle. Use the one that a result names.`);
       const resource = [`output:${handle}`];
       return {
         summary: `${stop === true ? "Stop" : "Read the output of"} ${handle}`,
@@ -47,7 +48,10 @@ export function readOutput(processes: Processes) {
       };
     },
     async run({ handle, offset, search, wait_s, stop }, _, context, signal) {
+      const whole = context.output(handle);
+      if (whole !== null) return readBlob(await blobs.get(whole), { offset, search }, handle);
       const { callId, attempt } = parseHandle(handle)!;
+      if (processes === null) return failed(`No result of this session has the handle ${handle}.`);
       const { key, before } = await findRun(processes, [context.session, ...context.ancestors], callId, attempt);
       if (before.type === "none" || before.type === "revoked") return failed(`No command of this session has the handle ${handle}.`);
       const running = await processes.attach(...key);
@@ -73,6 +77,18 @@ export function readOutput(processes: Processes) {
       };
     },
   });
+}
+
+/** The whole of a result that the model saw a part of: it is what it was, and comes from where it came from. */
+async function readBlob(
+  bytes: Uint8Array | null,
+  { offset, search }: { readonly offset: number | undefined; readonly search: string | undefined },
+  handle: string,
+): Promise<CallOutcome> {
+  if (bytes === null) return failed(`What ${handle} names is not kept any more.`);
+  const read = readBytes(bytes);
+  const text = search === undefined ? await outputPart(read, offset ?? null) : await searchOutput(read, search, offset ?? 0);
+  return { status: "completed", text, trust: "untrusted", output: handle };
 }
 
 export function statusLine(record: CommandRecord): string {

@@ -4,7 +4,7 @@ import type { BlobStore } from "@holdfast/runtime/ports/blobs";
 import type { Confinement, Processes } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, Tool } from "@holdfast/runtime/ports/tool-host";
 import { temporaryFiles } from "../../node/test/files-workspace.ts";
-import { createTools } from "../src/index.ts";
+import { createTools, type HttpPorts } from "../src/index.ts";
 import { digest } from "./files-conformance.ts";
 
 export interface Workbench extends Awaited<ReturnType<typeof temporaryFiles>> {
@@ -23,7 +23,14 @@ export interface Workbench extends Awaited<ReturnType<typeof temporaryFiles>> {
 }
 
 export async function workbench(
-  options: { readonly processes?: Processes; readonly cwd?: string; readonly sandbox?: Confinement["mode"] } = {},
+  options: {
+    readonly processes?: Processes;
+    readonly cwd?: string;
+    readonly sandbox?: Confinement["mode"];
+    readonly http?: HttpPorts;
+    /** Hosts that the session may reach; default: all. */
+    readonly hosts?: readonly string[];
+  } = {},
 ): Promise<Workbench> {
   const at = await temporaryFiles();
   const stored = new Map<string, Uint8Array>();
@@ -39,10 +46,17 @@ export async function workbench(
     collect: async () => 0,
   };
   const isRedacted = (text: string) => text.includes("[redacted]");
-  const tools = createTools({ files: at.files, blobs, processes: options.processes ?? null, isRedacted });
+  const tools = createTools({
+    files: at.files,
+    blobs,
+    processes: options.processes ?? null,
+    isRedacted,
+    ...(options.http && { http: options.http }),
+  });
   const seen = new Map<string, string>();
   const live: string[] = [];
   const tasks: Workbench["tasks"] = new Map();
+  const outputs = new Map<string, string>();
   let count = 0;
   const context: CallContext = {
     session: "session_1",
@@ -51,13 +65,14 @@ export async function workbench(
     cwd: options.cwd ?? at.root,
     confinement: {
       mode: options.sandbox ?? "off",
-      network: options.sandbox === undefined ? "all" : "none",
+      network: options.hosts !== undefined ? [...options.hosts] : options.sandbox === undefined ? "all" : "none",
       scope: {},
       roots: [at.root],
       purpose: "session",
     },
     seenDigest: (path) => seen.get(path) ?? null,
     task: (id) => tasks.get(id) ?? null,
+    output: (handle) => outputs.get(handle) ?? null,
     handOver: async () => undefined,
     emit: (text) => void live.push(text),
   };
@@ -103,6 +118,7 @@ export async function workbench(
       const intent = await intended(name, input);
       if ("status" in intent) return intent;
       const outcome = await tool(name).run(intent, { ...context, callId: intent.callId }, signal);
+      if (outcome.whole !== undefined) outputs.set(outcome.output ?? "", outcome.whole);
       for (const each of outcome.seen ?? []) seen.set(each.path, each.digest);
       for (const each of outcome.changed ?? []) if (each.afterDigest === null) seen.delete(each.path);
       if (outcome.task !== undefined) tasks.set(outcome.task.id, outcome.task);

@@ -17,6 +17,8 @@ export const factKinds = [
   "changed_environment",
   "inline_code",
   "network",
+  "inside_host",
+  "metadata_host",
   "remote_change",
   "loses_work",
   "outside_write",
@@ -41,6 +43,8 @@ export const factKinds = [
   "harmless_tool",
   "mcp_call",
   "mcp_allowed",
+  "allowed_host",
+  "configured_service",
 ] as const;
 export type FactKind = (typeof factKinds)[number];
 

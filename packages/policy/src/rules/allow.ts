@@ -174,4 +174,22 @@ export const allowRules: readonly Rule[] = [
     examples: [],
     counterexamples: [{ tool: "launch", path: "/x" }, "ls"],
   },
+  {
+    ...builtin,
+    id: "builtin:allowed-host",
+    facts: ["allowed_host"],
+    person: "The host is one that this session may reach.",
+    model: "Allowed: this session may reach the host.",
+    examples: [],
+    counterexamples: [{ tool: "http_request", method: "GET", host: "example.com:443" }],
+  },
+  {
+    ...builtin,
+    id: "builtin:configured-service",
+    facts: ["configured_service"],
+    person: "Asks the search service that your configuration names.",
+    model: "Allowed: the user's configuration names the service.",
+    examples: [{ tool: "web_search", method: "GET", host: "api.example.com:443" }],
+    counterexamples: [{ tool: "web_fetch", method: "GET", host: "api.example.com:443" }],
+  },
 ];

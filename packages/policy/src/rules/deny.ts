@@ -105,4 +105,18 @@ export const denyRules: readonly Rule[] = [
       { tool: "read_file", path: "/srv/app/.env" },
     ],
   },
+  {
+    ...builtin,
+    id: "builtin:metadata-host",
+    facts: ["metadata_host"],
+    person: "Asks the place where this machine's cloud hands out its credentials: {what}.",
+    model: "Refused: {what} is where a machine's own credentials are handed out.",
+    examples: [
+      { tool: "http_request", method: "GET", host: "169.254.169.254:80" },
+      { tool: "web_fetch", method: "GET", host: "::ffff:a9fe:a9fe:80" },
+      { tool: "web_fetch", method: "GET", host: "metadata.google.internal:80" },
+      { tool: "http_request", method: "PUT", host: "fd00:ec2::254:80" },
+    ],
+    counterexamples: [{ tool: "http_request", method: "GET", host: "10.0.0.5:80" }],
+  },
 ];

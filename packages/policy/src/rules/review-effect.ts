@@ -269,8 +269,10 @@ export const reviewEffectRules: readonly Rule[] = [
       "npm run release",
       "kubectl delete pod a",
       "cargo publish",
+      { tool: "http_request", method: "POST", host: "example.com:443" },
     ],
     counterexamples: [
+      { tool: "http_request", method: "GET", host: "example.com:443" },
       "curl -X POST localhost:3000/a",
       "make build",
       "npm run build",
@@ -303,8 +305,11 @@ export const reviewEffectRules: readonly Rule[] = [
       "ping example.com",
       "if curl -s example.com; then ls; fi",
       "npx playwright install",
+      { tool: "http_request", method: "GET", host: "example.com:443" },
+      { tool: "web_fetch", method: "GET", host: "docs.example.com:443" },
     ],
     counterexamples: [
+      { tool: "web_search", method: "GET", host: "api.example.com:443" },
       "curl localhost:3000",
       "curl -s http://127.0.0.1:8080/x",
       "npm test",
@@ -316,6 +321,19 @@ export const reviewEffectRules: readonly Rule[] = [
       "git remote -v",
       "git clone ../other copy",
     ],
+  },
+  {
+    ...builtin,
+    id: "builtin:inside-host",
+    facts: ["inside_host"],
+    person: "Reaches this machine or its private network, not the internet: {what}.",
+    model: "Needs a person: {what} reaches this machine or its private network. A command reaches the session's own servers.",
+    examples: [
+      { tool: "http_request", method: "GET", host: "localhost:3000" },
+      { tool: "web_fetch", method: "GET", host: "10.0.0.5:80" },
+      { tool: "http_request", method: "POST", host: "::1:8080" },
+    ],
+    counterexamples: [{ tool: "web_fetch", method: "GET", host: "example.com:443" }, "curl localhost:3000"],
   },
   {
     ...builtin,

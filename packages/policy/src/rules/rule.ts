@@ -5,8 +5,11 @@ import type { FactKind } from "../facts/fact.ts";
 export const authorities = ["organisation", "user", "builtin", "project"] as const;
 export type Authority = (typeof authorities)[number];
 
-/** A call to test a rule with: a command, or a file tool with its path. */
-export type RuleExample = string | { readonly tool: string; readonly path: string };
+/** A call to test a rule with: a command, a file tool with its path, or a request with its method and host (`host:port`). */
+export type RuleExample =
+  | string
+  | { readonly tool: string; readonly path: string }
+  | { readonly tool: string; readonly method: string; readonly host: string };
 
 /**
  * A rule is data. It matches a call of which one of `facts` is true. `{what}` in a sentence stands for what exactly.

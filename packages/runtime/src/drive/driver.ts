@@ -144,6 +144,7 @@ function blobsOf(event: SessionEvent): string[] {
       return [
         ...(event.payload.outcome.changed ?? []).flatMap((file) => (file.before === null ? [] : [file.before])),
         ...(event.payload.outcome.images ?? []).map((image) => image.blob),
+        ...(event.payload.outcome.whole === undefined ? [] : [event.payload.outcome.whole]),
       ];
     case "run.recorded":
       return event.payload.run.locks.map(({ content }) => content);

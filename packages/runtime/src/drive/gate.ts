@@ -27,6 +27,7 @@ export function callContext(
     cwd: cwd ?? roots[0]?.path ?? "/",
     confinement: { mode: settings.sandbox, network: settings.network, scope, roots: roots.map((root) => root.path), purpose: "session" },
     seenDigest: (path) => driver.registers.get("seen", path)?.digest ?? null,
+    output: (handle) => driver.registers.get("output", handle)?.blob ?? null,
     task: (id) => driver.registers.get("task", id),
     handOver,
     emit: (text) => {

@@ -356,6 +356,9 @@ function callSettled(head: Head, registers: Registers, payload: EventPayload<"ca
       ...(outcome.status === "denied" ? [put("denied", callId, { name })] : []),
       ...(outcome.status === "in_doubt" && doubt !== null ? [put("doubt", doubt, { callId })] : []),
       ...(outcome.seen ?? []).map(({ path, digest: seen }) => put("seen", path, { digest: seen })),
+      ...(outcome.output === undefined || outcome.whole === undefined
+        ? []
+        : [put("output", outcome.output, { callId, blob: outcome.whole })]),
       ...(outcome.task === undefined ? [] : [put("task", outcome.task.id, outcome.task)]),
       ...(outcome.shown === undefined ? [] : shownOf(registers, outcome.shown)),
       ...(outcome.endedTask === undefined ? [] : [put("task", outcome.endedTask, null)]),

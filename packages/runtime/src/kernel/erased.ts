@@ -131,8 +131,14 @@ function withoutCall(event: CallEvent, isCall: boolean): SessionEvent {
       const { callId, outcome, result, judgement } = event.payload;
       const bare = bareOutcome(outcome);
       if (!isCall) return { type: event.type, payload: { callId, outcome: bare, result: erasedItem(result), judgement: null } };
-      const { text, output, images } = outcome;
-      const said = { ...bare, text, ...(output === undefined ? {} : { output }), ...(images === undefined ? {} : { images }) };
+      const { text, output, whole, images } = outcome;
+      const said = {
+        ...bare,
+        text,
+        ...(output === undefined ? {} : { output }),
+        ...(whole === undefined ? {} : { whole }),
+        ...(images === undefined ? {} : { images }),
+      };
       // Under an expectation that was not met, the result quotes it.
       const unquoted = judgement === null ? result : { ...result, text };
       return { type: event.type, payload: { callId, outcome: said, result: unquoted, judgement: null } };

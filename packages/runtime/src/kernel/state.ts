@@ -157,6 +157,8 @@ export interface RegisterKinds {
   /** Content digest of a file as the model saw it last, by real path. */
   readonly seen: { readonly digest: string };
   readonly task: Task;
+  /** Where the whole of a result is of which the model saw a part, by its handle. */
+  readonly output: { readonly callId: string; readonly blob: string };
   /** Commands of this session that installed dependencies or built, oldest first. */
   readonly runs: readonly RecordedRun[];
   readonly baseline: {

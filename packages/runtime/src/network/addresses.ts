@@ -30,15 +30,35 @@ const inside = [
   "fe80::/10",
   "fec0::/10",
   "ff00::/8",
-].map((network) => {
-  const [base = "", bits = ""] = network.split("/");
+].map(networkOf);
+
+/** Where clouds hand out a machine's credentials: link-local, and the few fixed places beside it. */
+const metadata = ["169.254.0.0/16", "fe80::/10", "100.100.100.200/32", "fd00:ec2::254/128"].map(networkOf);
+
+const carriers = ["::/96", "::ffff:0:0/96", "64:ff9b::/96"].map(networkOf);
+
+interface AddressNetwork {
+  readonly bytes: readonly number[];
+  readonly bits: number;
+}
+
+function networkOf(text: string): AddressNetwork {
+  const [base = "", bits = ""] = text.split("/");
   return { bytes: bytesOf(base) ?? [], bits: Number(bits) };
-});
+}
 
 /** True for a public unicast address. Anything that is no address is not public. */
 export function isPublicAddress(address: string): boolean {
   const bytes = bytesOf(address);
-  return bytes !== null && !inside.some((network) => network.bytes.length === bytes.length && isWithin(bytes, network));
+  return bytes !== null && !inside.some((network) => isWithin(bytes, network));
+}
+
+/** True for an address of a cloud's metadata service, also where IPv6 carries it (mapped, or NAT64). */
+export function isMetadataAddress(address: string): boolean {
+  const bytes = bytesOf(address);
+  if (bytes === null) return false;
+  const carried = carriers.some((network) => isWithin(bytes, network)) ? bytes.slice(12) : bytes;
+  return metadata.some((network) => isWithin(carried, network));
 }
 
 /** 4 for `a.b.c.d`, 6 for an IPv6 address without brackets and zone, else 0. */
@@ -47,7 +67,8 @@ export function addressFamily(text: string): 0 | 4 | 6 {
   return bytes === null ? 0 : bytes.length === 4 ? 4 : 6;
 }
 
-function isWithin(bytes: readonly number[], network: { readonly bytes: readonly number[]; readonly bits: number }): boolean {
+function isWithin(bytes: readonly number[], network: AddressNetwork): boolean {
+  if (network.bytes.length !== bytes.length) return false;
   return network.bytes.every((byte, at) => {
     const bits = Math.min(8, Math.max(0, network.bits - 8 * at));
     const mask = 0xff & (0xff00 >> bits);

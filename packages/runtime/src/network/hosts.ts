@@ -1,4 +1,4 @@
-import { addressFamily, isPublicAddress } from "./addresses.ts";
+import { addressFamily, isMetadataAddress, isPublicAddress } from "./addresses.ts";
 
 /** Finds every address of a name. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
@@ -33,6 +33,11 @@ export function isNamedHost(name: string, port: number, hosts: readonly string[]
 /** True for a host whose own name says that it lies inside: loopback by name, or an address that is not public. */
 export function isInsideHost(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost") || (addressFamily(name) !== 0 && !isPublicAddress(name));
+}
+
+/** True for a host that hands out a machine's credentials. */
+export function isMetadataHost(name: string): boolean {
+  return /^(?:metadata|metadata\.google\.internal|instance-data(?:\.ec2\.internal)?)$/.test(name) || isMetadataAddress(name);
 }
 
 /**

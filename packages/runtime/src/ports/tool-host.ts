@@ -21,6 +21,8 @@ export interface CallContext {
   seenDigest(realPath: string): string | null;
   /** Tasks of this session that still run, and where their output is. */
   task(taskId: string): Task | null;
+  /** Blob that holds the whole of an earlier result, by the handle that the result named; null where there is none. */
+  output(handle: string): string | null;
   /** Streams what the call shows while it runs. */
   readonly emit: (text: string) => void;
   /** Told of the process that the call's effect now hangs on: what the call holds passes to it, and outlives us with it. */

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { decide, policy, request, type Setting } from "./world.ts";
+
+const get = (host: string, setting: Setting = {}) => decide({ tool: "web_fetch", method: "GET", host }, setting);
+const post = (host: string, setting: Setting = {}) => decide({ tool: "http_request", method: "POST", host }, setting);
+const only = (...network: string[]): Setting => ({ network });
+
+test("without a network every request is asked for, and exactly its host would be granted", async () => {
+  expect(await get("example.com:443")).toMatchObject({
+    decision: "review",
+    rule: { id: "builtin:network" },
+    scope: { network: ["example.com"] },
+    provenRead: false,
+  });
+  expect((await get("example.com:8443")).scope).toEqual({ network: ["example.com:8443"] });
+  expect((await get("2606:4700::1:8443")).scope).toEqual({ network: ["[2606:4700::1]:8443"] });
+  expect(await post("example.com:443")).toMatchObject({
+    decision: "review",
+    rule: { id: "builtin:remote-change" },
+    scope: { network: ["example.com"] },
+  });
+});
+
+test("a host on the session's list is allowed, also what sends data to it; another is not", async () => {
+  expect(await get("example.com:443", only("example.com"))).toMatchObject({ decision: "allow", rule: { id: "builtin:allowed-host" } });
+  expect(await post("api.example.com:443", only("*.example.com"))).toMatchObject({ decision: "allow" });
+  expect(await get("example.com:443", only("example.com:443"))).toMatchObject({ decision: "allow" });
+  for (const network of [["example.com"], ["example.com:80", "*.example.com"]]) {
+    expect(await get("evil-example.com:443", { network }), String(network)).toMatchObject({ decision: "review" });
+  }
+  expect(await get("example.com:8080", only("example.com:80"))).toMatchObject({ decision: "review" });
+});
+
+test("with an open network reading is allowed, sending data is asked for", async () => {
+  expect(await get("example.com:443", { network: "all" })).toMatchObject({ decision: "allow" });
+  expect(await post("example.com:443", { network: "all" })).toMatchObject({ decision: "review", rule: { id: "builtin:remote-change" } });
+});
+
+test("this machine and its network are asked for whatever the network is, unless they are named", async () => {
+  for (const host of [
+    "localhost:3000",
+    "app.localhost:80",
+    "127.0.0.1:8080",
+    "10.1.2.3:80",
+    "::1:80",
+    "192.168.0.1:443",
+    "::ffff:7f00:1:80",
+    "fd00::1:80",
+  ]) {
+    for (const network of ["none", "all"] as const) {
+      expect(await get(host, { network }), host).toMatchObject({ decision: "review", rule: { id: "builtin:inside-host" } });
+    }
+  }
+  expect(await get("localhost:3000", only("localhost:3000"))).toMatchObject({ decision: "allow" });
+  expect(await post("127.0.0.1:8080", only("127.0.0.1"))).toMatchObject({ decision: "allow" });
+});
+
+test("a cloud's metadata service is refused, unless it is named", async () => {
+  for (const host of [
+    "169.254.169.254:80",
+    "::ffff:a9fe:a9fe:80",
+    "100.100.100.200:80",
+    "fd00:ec2::254:80",
+    "metadata.google.internal:80",
+    "64:ff9b::a9fe:a9fe:80",
+  ]) {
+    expect(await get(host, { network: "all" }), host).toMatchObject({ decision: "deny", rule: { id: "builtin:metadata-host" } });
+  }
+  expect(await get("169.254.169.254:80", only("169.254.169.254"))).toMatchObject({ decision: "allow" });
+});
+
+test("a request that may already have happened is asked for, also where its host is allowed", async () => {
+  expect(await post("example.com:443", { network: ["example.com"], repeatsDoubt: true })).toMatchObject({
+    decision: "review",
+    rule: { id: "builtin:repeats-doubt" },
+  });
+});
+
+test("a request that names no host is asked for; the configured search service is allowed", async () => {
+  const base = request({ tool: "http_request", method: "GET", host: "example.com:443" }, { network: "all" });
+  for (const reads of [[], ["host:example.com"], ["file:/etc/passwd"]]) {
+    expect(await policy.decide({ ...base, plan: { ...base.plan, reads } })).toMatchObject({
+      decision: "review",
+      rule: { id: "builtin:unknown-tool" },
+    });
+  }
+  expect(await decide({ tool: "web_search", method: "GET", host: "api.example.com:443" })).toMatchObject({ decision: "allow" });
+});
