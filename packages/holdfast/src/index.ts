@@ -6,6 +6,8 @@ export { acceptChecks, changeSettings, closeSession, createSession, drive, post,
 export type { DriveEnd, DriveOptions, NewSession, Ports, RecordedEvent, SessionView } from "@holdfast/runtime";
 export { defaultLimits, exitStatus, HoldfastError, isHoldfastError, strictLimits } from "@holdfast/protocol";
 export type { CheckDefinition, Delta, Limits, Op, Outcome, Report, SessionEvent, Settings, Standing } from "@holdfast/protocol";
+export { defaultConfig, loadConfig } from "./config/config.ts";
+export type { Config } from "./config/config.ts";
 export { openHost, openStore } from "./host/node-hosts.ts";
 export type { HostOptions, OpenHost, OpenStore } from "./runtime-api.ts";
 export { version } from "./version.ts";
