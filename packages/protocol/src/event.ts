@@ -3,6 +3,7 @@ import { callOutcome, callPlan } from "./call.ts";
 import { checkDefinition, evidence, recordedRun, report } from "./check.ts";
 import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope } from "./decision.ts";
 import { judgement } from "./expectation.ts";
+import { hookRun } from "./hook.ts";
 import { assistantMessage, notice, reasoning, toolCall, toolResult, usage, userMessage } from "./item.ts";
 import { json } from "./json.ts";
 import { limits } from "./limits.ts";
@@ -135,6 +136,8 @@ export const eventPayloads = {
     forModel: z.string(),
     scope,
     inputDigest: z.string(),
+    /** Words that its result brings along. */
+    note: z.string().optional(),
   }),
   "approval.requested": z.object({ approval }),
   "approval.answered": z.object({
@@ -187,6 +190,7 @@ export const eventPayloads = {
   /** A later check of the round changed files: these are run once more. */
   "checks.reopened": z.object({ checkIds: z.array(z.string()) }),
   "round.judged": z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail"]), report }),
+  "hook.ran": hookRun,
   "limit.reached": z.object({ limit: z.string(), value: z.number(), max: z.number() }),
   /** The final answer was held to the schema; the item is what was judged, null where nothing was said. */
   "output.judged": z.object({ step: z.number().int(), itemId: z.string().nullable(), problems: z.array(z.string()) }),

@@ -4,6 +4,7 @@ export * from "./decision.ts";
 export * from "./error.ts";
 export * from "./event.ts";
 export * from "./expectation.ts";
+export * from "./hook.ts";
 export * from "./item.ts";
 export * from "./json.ts";
 export * from "./limits.ts";

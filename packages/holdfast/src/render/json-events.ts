@@ -164,6 +164,10 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
         return within({ type: "output.judged", valid: event.payload.problems.length === 0, problems: event.payload.problems });
       case "check.completed":
         return within(checked(event.payload.evidence));
+      case "hook.ran": {
+        const { callId, durationMs, ...run } = event.payload;
+        return within({ type: "hook.ran", ...run, call_id: callId, duration_ms: Math.round(durationMs) });
+      }
       case "limit.reached":
         return completed({
           id: nextId(),

@@ -219,6 +219,12 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         return event.payload.problems.length === 0
           ? row("answer", "valid under the output schema", style.good)
           : event.payload.problems.flatMap((problem, index) => row(index === 0 ? "answer" : "", `not valid: ${problem}`, style.bad));
+      case "hook.ran": {
+        const { hook, event: at, result, reason } = event.payload;
+        if (result === "passed") return [];
+        const what = result === "changed" ? "changed the input" : `${result === "denied" ? "refused" : "failed"}: ${reason}`;
+        return row("hook", `${at.replaceAll("_", " ")}, ${hook} ${what}`, result === "changed" ? style.care : style.bad);
+      }
       case "limit.reached":
         return row("limit", `${event.payload.limit}: ${event.payload.value} of ${event.payload.max}`, style.bad);
       case "turn.stopping":

@@ -9,6 +9,7 @@ import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { isFatal, messageOf, newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
+import { askHooks, contextOf } from "./hooks.ts";
 import { recordingRun } from "./record-run.ts";
 import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
@@ -68,7 +69,7 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
     const isBegun = attach !== undefined;
     if (!isBegun && (register.plan.replay === "never" || register.plan.replay === "keyed")) await claim(driver, callId, intent.attempt);
     const run = (handOver?: HandOver): Promise<CallOutcome> => (attach ?? tool.run)(intent, contextOf(handOver), signal);
-    if (register.plan.workspace !== "exclusive") return settle(driver, register, callId, await run());
+    if (register.plan.workspace !== "exclusive") return tell(driver, register, callId, await run(), signal);
     const plan = isBegun ? null : register.plan;
     const { outcome, events } = await withWorkspace(
       driver,
@@ -77,7 +78,7 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
       (handOver) => recordingRun(driver, callId, plan, () => run(handOver)),
       isBegun,
     );
-    return [...settle(driver, register, callId, outcome), ...events];
+    return [...(await tell(driver, register, callId, outcome, signal)), ...events];
   } catch (error) {
     if (isHoldfastError(error, "claim_lost")) throw error;
     return unanswered(driver, register, tool, intent, error, signal);
@@ -142,8 +143,30 @@ export async function reconcile(driver: Driver, tool: Tool, intent: CallIntent, 
   }
 }
 
+/** Settles a call that was carried out, with what hooks have to say of it. */
+async function tell(
+  driver: Driver,
+  register: CallRegister,
+  callId: string,
+  outcome: CallOutcome,
+  signal: AbortSignal,
+): Promise<SessionEvent[]> {
+  const { name, plan } = register;
+  const asked = await askHooks(driver, {
+    event: "after_tool",
+    callId,
+    tool: name,
+    signal,
+    data: () => ({ tool_name: name, tool_input: plan.input, tool_response: outcome.text, status: outcome.status }),
+  });
+  const words = [contextOf(asked), ...(asked.refusal === null ? [] : [`A hook objects to this: ${asked.refusal}`])];
+  const said = words.filter((text) => text !== "").join("\n");
+  return [...asked.ran, ...settle(driver, register, callId, said === "" ? outcome : { ...outcome, text: `${outcome.text}\n${said}` })];
+}
+
 export function settle(driver: Driver, register: CallRegister, callId: string, outcome: CallOutcome): SessionEvent[] {
-  const safe = { ...outcome, text: clean(driver, outcome.text) };
+  const text = register.note === undefined ? outcome.text : `${outcome.text}\n${register.note}`;
+  const safe = { ...outcome, text: clean(driver, text) };
   return [settled(callId, safe, judgeExpectation(register.plan.expect, safe), newId(driver))];
 }
 

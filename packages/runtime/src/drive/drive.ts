@@ -10,6 +10,7 @@ import type { Driver } from "./driver.ts";
 import { flush, isFatal, messageOf, newId, stage, stop } from "./driver.ts";
 import type { Steering } from "./inbox.ts";
 import { hasControl, takeInbox } from "./inbox.ts";
+import { askHooks } from "./hooks.ts";
 import { openDriver } from "./open.ts";
 import { judgeOutput } from "./output.ts";
 import { attached, recover } from "./recover.ts";
@@ -89,6 +90,12 @@ async function run(driver: Driver): Promise<DriveEnd> {
       }
       await flush(driver);
       if (end?.type === "turn.ended") {
+        const told = await askHooks(driver, {
+          event: "stop",
+          data: () => ({ outcome: end.payload.outcome, message: end.payload.report.message }),
+        });
+        stage(driver, told.ran);
+        await flush(driver);
         const { outcome, isWeak, report, error } = end.payload;
         ended = { standing: outcome, exitStatus: exitStatus(outcome, isWeak), report, error, approvals: [], questions: [] };
       }

@@ -23,6 +23,8 @@ export interface Driver {
   staged: { readonly events: SessionEvent[]; readonly puts: RegisterPut[]; readonly taken: number[]; readonly blobs: string[]; at: number };
   /** Calls that a probe found still running: they are followed, not started. */
   readonly attachable: Set<string>;
+  /** Inbox rows about whose text hooks were asked. */
+  readonly asked: Set<number>;
   created: Commit["created"];
 }
 

@@ -6,6 +6,7 @@ import { mostOpen } from "../kernel/state.ts";
 import type { CallContext, CallRefusal, Confinement, PolicyDecision, Tool } from "../ports/index.ts";
 import { requestApproval } from "./approval.ts";
 import type { Driver } from "./driver.ts";
+import { askHooks, contextOf } from "./hooks.ts";
 import { emitDelta, isFatal, messageOf, newId, settingsOf } from "./driver.ts";
 
 const holdsNothing = async (): Promise<void> => undefined;
@@ -66,11 +67,52 @@ export async function gate(driver: Driver, calls: readonly ToolCall[], signal: A
 async function gateOne(driver: Driver, call: ToolCall, signal: AbortSignal): Promise<SessionEvent[]> {
   const meant = resolve(driver, call);
   if ("type" in meant) return [refuse(driver, call, meant.text, "failed")];
-  const { name, tool, input } = meant;
+  const proposed = await judge(driver, call, meant, signal);
+  if ("type" in proposed) return [refuse(driver, call, proposed.text, "failed")];
+  if (proposed.verdict.decision === "deny") return decide(driver, call, meant.name, proposed);
+  const asked = await askHooks(driver, {
+    event: "before_tool",
+    callId: call.callId,
+    tool: meant.name,
+    signal,
+    data: () => ({ tool_name: meant.name, tool_input: meant.input }),
+  });
+  if (asked.refusal !== null) {
+    const rule = { id: "hook.before_tool", source: "hook" };
+    const verdict = { ...proposed.verdict, decision: "deny" as const, rule, reason: asked.refusal, forModel: asked.refusal };
+    return [...asked.ran, ...(await decide(driver, call, meant.name, { ...proposed, verdict }))];
+  }
+  const note = contextOf(asked);
+  if (asked.input === undefined) return [...asked.ran, ...(await decide(driver, call, meant.name, proposed, note))];
+  // What a hook made of it is another proposal: it is judged like any.
+  const changed = await judge(driver, call, { ...meant, input: asked.input }, signal);
+  const told = [`A hook changed the input to ${canonical(asked.input)}.`, ...(note === "" ? [] : [note])].join("\n");
+  return "type" in changed
+    ? [...asked.ran, refuse(driver, call, `${told} ${changed.text}`, "failed")]
+    : [...asked.ran, ...(await decide(driver, call, meant.name, changed, told))];
+}
+
+interface Judged {
+  readonly plan: CallPlan;
+  readonly inputDigest: string;
+  readonly verdict: PolicyDecision;
+}
+
+/** What a call would do, and what the policy says to that. Reads only. */
+async function judge(driver: Driver, call: ToolCall, { name, tool, input }: Meant, signal: AbortSignal): Promise<Judged | CallRefusal> {
   const plan = await tool.plan(input, callContext(driver, call.callId), signal);
-  if ("type" in plan) return [refuse(driver, call, plan.text, "failed")];
+  if ("type" in plan) return plan;
   const inputDigest = sha256(canonical(plan.input));
-  const verdict = await ask(driver, name, plan, inputDigest);
+  return { plan, inputDigest, verdict: await ask(driver, name, plan, inputDigest) };
+}
+
+async function decide(
+  driver: Driver,
+  call: ToolCall,
+  name: string,
+  { plan, inputDigest, verdict }: Judged,
+  note = "",
+): Promise<SessionEvent[]> {
   const bounded: CallPlan = verdict.provenRead
     ? { ...plan, workspace: plan.workspace === "none" ? "none" : "shared", replay: "safe", changesWorkspace: false }
     : plan;
@@ -86,6 +128,7 @@ async function gateOne(driver: Driver, call: ToolCall, signal: AbortSignal): Pro
       forModel: verdict.forModel,
       scope,
       inputDigest,
+      ...(note === "" ? {} : { note }),
     },
   });
   switch (verdict.decision) {
@@ -98,8 +141,14 @@ async function gateOne(driver: Driver, call: ToolCall, signal: AbortSignal): Pro
   }
 }
 
+interface Meant {
+  readonly name: string;
+  readonly tool: Tool;
+  readonly input: Json;
+}
+
 /** The tool and input that a proposal means: its own, or those it passes on. */
-function resolve(driver: Driver, call: ToolCall): { readonly name: string; readonly tool: Tool; readonly input: Json } | CallRefusal {
+function resolve(driver: Driver, call: ToolCall): Meant | CallRefusal {
   const { tools } = driver.ports;
   const unknown = (name: string): CallRefusal => ({
     type: "refused",
@@ -156,8 +205,22 @@ async function review(
     payload: { approvalId: id, callId: call.callId, answer, by: `--approvals ${answer}`, note },
   });
   switch (mode) {
-    case "ask":
-      return [request];
+    case "ask": {
+      const asked = await askHooks(driver, {
+        event: "approval_asked",
+        callId: call.callId,
+        tool: name,
+        data: () => ({ tool_name: name, tool_input: plan.input, approval_id: id, reason: verdict.reason }),
+      });
+      if (asked.refusal === null) return [request, ...asked.ran];
+      const text = `Call ${call.callId} was refused: ${asked.refusal}`;
+      return [
+        request,
+        ...asked.ran,
+        { type: "approval.answered", payload: { approvalId: id, callId: call.callId, answer: "deny", by: "a hook", note: asked.refusal } },
+        refuse(driver, call, text, "denied"),
+      ];
+    }
     case "allow":
       return [request, answered("allow", "")];
     case "deny":

@@ -5,6 +5,7 @@ import type { InboxRow } from "../ports/index.ts";
 import { parseStored } from "../session/stored.ts";
 import { approvalDigest, requestApproval } from "./approval.ts";
 import type { Driver } from "./driver.ts";
+import { askHooks, noticesOf } from "./hooks.ts";
 import { newId, settingsOf, stage } from "./driver.ts";
 import { answerQuestion } from "./question.ts";
 
@@ -25,7 +26,7 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
       case "input.send": {
         const message: UserMessage = { kind: "user_message", id: `itm_${row.messageId}`, trust: op.trust ?? "user", parts: op.parts };
         if (driver.head.turn === null) stage(driver, await startTurn(driver, message), [row.number]);
-        else steering.push({ row: row.number, message });
+        else if (!(await isRefused(driver, row.number, message))) steering.push({ row: row.number, message });
         break;
       }
       case "interrupt":
@@ -54,6 +55,32 @@ function parseOp(row: InboxRow): Op {
   return parsed.data;
 }
 
+/** What is typed into an open turn is asked about when it comes. Refused, it is taken and goes nowhere. */
+async function isRefused(driver: Driver, row: number, message: UserMessage): Promise<boolean> {
+  if (driver.asked.has(row)) return false;
+  const asked = await askHooks(driver, { event: "prompt_submitted", data: () => ({ prompt: textOf(message) }) });
+  driver.asked.add(row);
+  stage(driver, asked.ran, asked.refusal === null ? [] : [row]);
+  return asked.refusal !== null;
+}
+
+function textOf(message: UserMessage): string {
+  return message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+/** What hooks say to a prompt that starts a turn, and at the first of them to the session. */
+async function askAtStart(driver: Driver, message: UserMessage): Promise<SessionEvent[]> {
+  const begun = await askHooks(driver, {
+    event: "session_start",
+    data: () => ({ source: driver.head.turns === 0 ? "startup" : "resume" }),
+  });
+  const asked = await askHooks(driver, { event: "prompt_submitted", data: () => ({ prompt: textOf(message) }) });
+  const events = [...begun.ran, ...asked.ran, ...noticesOf(driver, begun), ...noticesOf(driver, asked)];
+  if (asked.refusal === null) return events;
+  const reason = `a hook refused the prompt: ${asked.refusal}`;
+  return [...events, { type: "turn.stopping", payload: { outcome: "blocked", reason, error: null } }];
+}
+
 /** A turn starts with a look at the world: all of it at first, later what changed, told at the end. */
 async function startTurn(driver: Driver, message: UserMessage): Promise<SessionEvent[]> {
   const settings = settingsOf(driver);
@@ -61,9 +88,10 @@ async function startTurn(driver: Driver, message: UserMessage): Promise<SessionE
   const seen = [...(await driver.ports.observer.world(settings.isTrusted)), ...driver.ports.director.describe({ settings, checks })];
   const changed = seen.filter((section) => driver.registers.get("worldNow", section.id)?.text !== section.text);
   const started: SessionEvent = { type: "turn.started", payload: { turnId: newId(driver)("trn"), message } };
-  if (changed.length === 0) return [started];
+  const asked = await askAtStart(driver, message);
+  if (changed.length === 0) return [started, ...asked];
   const observed: SessionEvent = { type: "world.observed", payload: { sections: changed } };
-  return driver.head.turns === 0 ? [observed, started] : [observed, started, worldNotice(driver, changed)];
+  return [observed, started, ...(driver.head.turns === 0 ? [] : [worldNotice(driver, changed)]), ...asked];
 }
 
 function worldNotice(driver: Driver, sections: readonly WorldSection[]): SessionEvent {

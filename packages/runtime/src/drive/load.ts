@@ -29,6 +29,7 @@ export async function loadBare(ports: Ports, session: string, options: DriveOpti
     window: createWindow(),
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
+    asked: new Set(),
     created: undefined,
   };
 }

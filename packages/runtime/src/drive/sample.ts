@@ -1,4 +1,4 @@
-import type { EventPayload, ModelError, SessionEvent, ToolCall, Usage } from "@holdfast/protocol";
+import type { EventPayload, ModelError, Notice, SessionEvent, ToolCall, Usage } from "@holdfast/protocol";
 import { isHoldfastError } from "@holdfast/protocol";
 import type { Effect } from "../kernel/decide.ts";
 import { exhausted } from "../kernel/advance.ts";
@@ -9,6 +9,7 @@ import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
 import { gate } from "./gate.ts";
 import { outputOf } from "./output.ts";
+import { askAfter, askBefore } from "./sample-hooks.ts";
 
 type SampleEffect = Extract<Effect, { type: "sample" }>;
 
@@ -17,8 +18,21 @@ const retractedChars = 4_000;
 /** Taken for the longest answer where a model's isn't known: a cap is sent only where a limit of the session, or the end of the window, is nearer. */
 const usualOutputTokens = 64_000;
 
-/** One request to the model: ends as a settlement with its calls decided, as a failure with the time of its retry, or as abandoned. */
+/** One request to the model, with what hooks say before it and to its answer. */
 export async function sample(driver: Driver, effect: SampleEffect, signal: AbortSignal): Promise<SessionEvent[]> {
+  const before = await askBefore(driver, signal);
+  if (before.stop !== null) {
+    const abandoned: SessionEvent = {
+      type: "sampling.abandoned",
+      payload: { samplingId: effect.samplingId, retracted: "", usage: null, cost: null },
+    };
+    return [...before.events, abandoned, before.stop];
+  }
+  return [...before.events, ...(await request(driver, effect, before.notices, signal))];
+}
+
+/** Ends as a settlement with its calls decided, as a failure with the time of its retry, or as abandoned. */
+async function request(driver: Driver, effect: SampleEffect, notices: readonly Notice[], signal: AbortSignal): Promise<SessionEvent[]> {
   const settings = settingsOf(driver);
   const items = new Map<number, ProposedItem>();
   const streamed = new Map<number, string>();
@@ -43,7 +57,7 @@ export async function sample(driver: Driver, effect: SampleEffect, signal: Abort
     // What a lost attempt has cost may leave too little for the next.
     const reached = effect.attempt === 1 ? null : reachedBudget(driver.head, settings.limits, costOf);
     if (reached !== null) return [abandoned(free()), ...exhausted(reached)];
-    for await (const part of model.sample(buildRequest(driver, model), signal)) {
+    for await (const part of model.sample(buildRequest(driver, model, notices), signal)) {
       last = part;
       switch (part.type) {
         case "started":
@@ -70,9 +84,12 @@ export async function sample(driver: Driver, effect: SampleEffect, signal: Abort
   }
   if (last?.type === "finished") {
     const payload = settle(driver, itemId, items, { ...last, cost: last.cost ?? costOf?.(last.usage) ?? null });
+    const after = await askAfter(driver, payload, signal);
     return [
       { type: "sampling.settled", payload: { samplingId: effect.samplingId, ...payload } },
-      ...(await gate(driver, callsOf(payload.items), signal)),
+      ...after.events,
+      // Calls that are never decided are settled as the turn ends.
+      ...(after.endsTurn ? [] : await gate(driver, callsOf(payload.items), signal)),
     ];
   }
   if (signal.aborted) return [abandoned(lost())];
@@ -89,12 +106,12 @@ export async function sample(driver: Driver, effect: SampleEffect, signal: Abort
 
 type Loss = Omit<EventPayload<"sampling.abandoned">, "samplingId">;
 
-function buildRequest(driver: Driver, model: Model): SamplingRequest {
+function buildRequest(driver: Driver, model: Model, notices: readonly Notice[]): SamplingRequest {
   const settings = settingsOf(driver);
   const directed = driver.ports.director.direct({
     world: driver.registers.entries("world").map(([, section]) => section),
     tools: driver.ports.tools.specs,
-    items: driver.window.items,
+    items: notices.length === 0 ? driver.window.items : [...driver.window.items, ...notices],
   });
   const left = outputAllowance(driver.head, settings.limits, model.cost ?? null);
   const allowance = Math.min(left, outputRoom(driver.head, model.contextWindow));

@@ -196,6 +196,10 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       const isValid = problems.length === 0;
       return { head: turn(head, (t) => ({ output: { step, isValid, repairs: isValid ? 0 : (t.output?.repairs ?? 0) + 1 } })), puts: [] };
     }
+    case "hook.ran": {
+      const isRefused = event.payload.event === "before_done" && event.payload.result !== "passed";
+      return { head: turn(head, (t) => (isRefused ? { saysDone: false, refusals: (t.refusals ?? 0) + 1 } : {})), puts: [] };
+    }
     case "interrupt.received":
       return { head: turn(head, { isInterrupted: true }), puts: [] };
     case "turn.stopping":
@@ -326,11 +330,23 @@ function samplingSettled(head: Head, payload: EventPayload<"sampling.settled">):
 }
 
 function callDecided(head: Head, payload: EventPayload<"call.decided">): Applied {
-  const { callId, plan, inputDigest, rule, reason, scope } = payload;
+  const { callId, plan, inputDigest, rule, reason, scope, note } = payload;
   const name = payload.tool ?? head.turn?.open.find((call) => call.id === callId)?.name ?? "";
   return {
     head: payload.tool === undefined ? head : openCall(head, callId, { name }),
-    puts: [put("call", callId, { name, plan, inputDigest, rule, reason, scope, approvalId: null, intent: null })],
+    puts: [
+      put("call", callId, {
+        name,
+        plan,
+        inputDigest,
+        rule,
+        reason,
+        scope,
+        approvalId: null,
+        intent: null,
+        ...(note === undefined ? {} : { note }),
+      }),
+    ],
   };
 }
 

@@ -81,6 +81,10 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
       return event.payload.itemId === item.id
         ? { type: event.type, payload: { ...event.payload, problems: event.payload.problems.map(() => erasedText) } }
         : event;
+    case "hook.ran":
+      return event.payload.callId !== null && isOfCall(event.payload.callId)
+        ? { type: event.type, payload: { ...event.payload, reason: blank(event.payload.reason) } }
+        : event;
     case "round.judged":
     case "turn.ended":
       return withoutWords(event, erasing);
@@ -112,6 +116,7 @@ function withoutCall(event: CallEvent, isCall: boolean): SessionEvent {
           ...event.payload,
           reason: blank(event.payload.reason),
           forModel: blank(event.payload.forModel),
+          ...(event.payload.note === undefined ? {} : { note: blank(event.payload.note) }),
           ...(isCall ? { plan: bare, scope: {}, inputDigest: "" } : {}),
         },
       };

@@ -60,6 +60,8 @@ export interface Turn {
   /** Answers in a row that held nothing to read and no call. */
   readonly empty: number;
   readonly round: number;
+  /** How often a hook has refused that the turn is done. */
+  readonly refusals?: number;
   readonly checking: {
     readonly round: number;
     readonly attempt: number;
@@ -127,6 +129,8 @@ export interface CallRegister {
   readonly reason: string;
   readonly scope: Scope;
   readonly approvalId: string | null;
+  /** Words that its result brings along. */
+  readonly note?: string;
   readonly questionId?: string;
   readonly intent: { readonly replay: ReplayClass; readonly key: string; readonly prepared: Json; readonly at: number } | null;
 }

@@ -3,6 +3,7 @@ export * from "./check-files.ts";
 export * from "./clock.ts";
 export * from "./director.ts";
 export * from "./files.ts";
+export * from "./hooks.ts";
 export * from "./ids.ts";
 export * from "./log.ts";
 export * from "./model.ts";

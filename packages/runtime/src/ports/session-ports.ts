@@ -3,6 +3,7 @@ import type { BlobStore } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
 import type { Director } from "./director.ts";
 import type { Files } from "./files.ts";
+import type { Hooks } from "./hooks.ts";
 import type { Ids } from "./ids.ts";
 import type { Log } from "./log.ts";
 import type { Model } from "./model.ts";
@@ -33,6 +34,8 @@ export interface Ports {
   readonly secrets: SecretStore;
   readonly signer: Signer;
   readonly wakeups: Wakeups;
+  /** Left out where no hooks are set. */
+  readonly hooks?: Hooks;
 }
 
 /** What a new session starts with. */

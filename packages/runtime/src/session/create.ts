@@ -2,6 +2,7 @@ import type { CheckDefinition, SessionEvent, Settings } from "@holdfast/protocol
 import { HoldfastError } from "@holdfast/protocol";
 import type { Driver } from "../drive/driver.ts";
 import { flush, stage } from "../drive/driver.ts";
+import { askHooks } from "../drive/hooks.ts";
 import { loadBare } from "../drive/load.ts";
 import { withSession } from "../drive/session-lock.ts";
 import { createRegisters, emptyHead } from "../kernel/state.ts";
@@ -20,6 +21,7 @@ export async function createSession(ports: Ports, init: NewSession): Promise<str
     window: createWindow(),
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
+    asked: new Set(),
     created: { workspace: init.roots[0]?.path ?? null, title: init.title },
   };
   const { roots, cwd, settings, title, checks } = init;
@@ -61,10 +63,10 @@ export async function recordUndo(ports: Ports, session: string, callIds: readonl
   await amend(ports, session, () => [{ type: "edits.undone", payload: { callIds: [...callIds] } }]);
 }
 
-async function amend(ports: Ports, session: string, change: (driver: Driver) => SessionEvent[]): Promise<void> {
+async function amend(ports: Ports, session: string, change: (driver: Driver) => SessionEvent[] | Promise<SessionEvent[]>): Promise<void> {
   await withSession(ports, session, async () => {
     const driver = await loadBare(ports, session, { waiting: "return" });
-    stage(driver, change(driver));
+    stage(driver, await change(driver));
     await flush(driver);
   });
 }
@@ -72,9 +74,11 @@ async function amend(ports: Ports, session: string, change: (driver: Driver) => 
 /** Ends what the session left running in the background. The session itself can be resumed. */
 export async function closeSession(ports: Ports, session: string): Promise<void> {
   await ports.processes.endSession(session, { forget: false });
-  await amend(ports, session, (driver) =>
-    driver.registers
-      .entries("task")
-      .map(([taskId]) => ({ type: "task.ended", payload: { taskId, exitCode: null, signal: null, why: "ended" } })),
-  );
+  await amend(ports, session, async (driver) => {
+    const told = await askHooks(driver, { event: "session_end", data: () => ({}) });
+    const ended = driver.registers.entries("task").map(([taskId]): SessionEvent => {
+      return { type: "task.ended", payload: { taskId, exitCode: null, signal: null, why: "ended" } };
+    });
+    return [...ended, ...told.ran];
+  });
 }

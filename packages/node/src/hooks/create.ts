@@ -1,0 +1,119 @@
+import { HoldfastError, type HookEvent } from "@holdfast/protocol";
+import type { Confinement, HookAnswer, HookCall, Hooks, Ids, Processes } from "@holdfast/runtime";
+import type { HookEnd } from "./answer.ts";
+import { readAnswer } from "./answer.ts";
+import { boundedInput, hookInput } from "./input.ts";
+import { runOutside } from "./run.ts";
+
+/** A hook as the user's or a trusted project's config sets it. */
+export interface HookDefinition {
+  readonly event: HookEvent;
+  readonly command: string;
+  /** A regular expression for the whole name of a tool; null: every one. */
+  readonly matcher: string | null;
+  readonly timeoutMs: number;
+  readonly from: "user" | "project";
+}
+
+export interface HookOptions {
+  readonly hooks: readonly HookDefinition[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly processes: Pick<Processes, "start" | "read">;
+  readonly ids: Ids;
+  /** How far a project's hooks reach: what its commands may. */
+  readonly confinement: Confinement;
+}
+
+/** Bytes of output after which a project's hook is ended. */
+const outputCap = 256 * 1024;
+
+interface Hook extends HookDefinition {
+  readonly name: string;
+  readonly pattern: RegExp | null;
+}
+
+/** The hooks of a session's host: the user's run as the user's programs do, a project's in the sandbox. Throws `config_invalid`. */
+export function createHooks({ hooks: definitions, environment, processes, ids, confinement }: HookOptions): Hooks {
+  const hooks = definitions.map((definition): Hook => ({ ...definition, name: nameOf(definition), pattern: patternOf(definition) }));
+  const begun = new Set<string>();
+  const matching = (event: HookEvent, tool: string | undefined): readonly Hook[] =>
+    hooks.filter((hook) => hook.event === event && (hook.pattern === null || tool === undefined || hook.pattern.test(tool)));
+
+  async function runConfined(hook: Hook, call: HookCall, signal: AbortSignal): Promise<HookEnd> {
+    const { session, cwd } = call;
+    const running = await processes.start({
+      session,
+      id: ids.next("hook"),
+      attempt: 1,
+      // Its words come by a variable: a sandboxed command has no input. Its two outputs are one there, so what it complains of
+      // is shown only where it ends badly.
+      command: `printf %s "$HOLDFAST_HOOK" | { ${hook.command}\n} 2>"$TMPDIR/said"; ended=$?; [ $ended = 0 ] || cat "$TMPDIR/said"; exit $ended`,
+      cwd,
+      timeoutMs: hook.timeoutMs,
+      outputCap,
+      confinement: { ...confinement, purpose: "check" },
+      env: { HOLDFAST_HOOK: boundedInput(call).text },
+    });
+    const stop = (): void => void running.stop();
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    const { end } = await running.ended;
+    signal.removeEventListener("abort", stop);
+    const { bytes } = await processes.read(running.ref, 0, outputCap);
+    const text = new TextDecoder().decode(bytes);
+    return { exitCode: end.type === "exited" ? end.exitCode : null, timedOut: end.type === "timed_out", stdout: text, stderr: text };
+  }
+
+  async function runOne(hook: Hook, call: HookCall, signal: AbortSignal): Promise<HookAnswer> {
+    const started = performance.now();
+    const env = { ...environment, HOLDFAST_SESSION: call.session, HOLDFAST_HOOK_EVENT: call.event };
+    const end =
+      hook.from === "user"
+        ? await runOutside({ command: hook.command, cwd: call.cwd, env, input: hookInput(call), timeoutMs: hook.timeoutMs }, signal)
+        : await runConfined(hook, call, signal).catch((error: unknown): HookEnd => ({
+            exitCode: 1,
+            timedOut: false,
+            stdout: "",
+            stderr: error instanceof Error ? error.message : String(error),
+          }));
+    const durationMs = Math.round(performance.now() - started);
+    const said = readAnswer(call.event, end, hook.timeoutMs);
+    const answer = { hook: hook.name, trust: hook.from, durationMs, ...said };
+    if (said.input === undefined || hook.from === "user" || !boundedInput(call).isCut) return answer;
+    const { input: _, ...rest } = answer;
+    return { ...rest, result: "failed", reason: "it changed an input of which it saw only the beginning" };
+  }
+
+  return {
+    has: (event, session, tool) => (event !== "session_start" || !begun.has(session)) && matching(event, tool).length > 0,
+    run: async (call, signal) => {
+      if (call.event === "session_start") begun.add(call.session);
+      const answers: HookAnswer[] = [];
+      let asked = call;
+      for (const hook of matching(call.event, call.tool)) {
+        const answer = await runOne(hook, asked, signal);
+        answers.push(answer);
+        if (answer.result === "denied" || answer.result === "failed") break;
+        if (answer.input !== undefined) asked = { ...asked, data: { ...asked.data, tool_input: answer.input } };
+      }
+      return answers;
+    },
+  };
+}
+
+function nameOf({ from, command }: HookDefinition): string {
+  const line = command.replaceAll(/\s+/g, " ").trim();
+  return `${from}: ${line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line}`;
+}
+
+function patternOf({ matcher, event }: HookDefinition): RegExp | null {
+  if (matcher === null || matcher === "*" || matcher === "") return null;
+  try {
+    return new RegExp(`^(?:${matcher})$`, "v");
+  } catch (error) {
+    throw new HoldfastError("config_invalid", `[[hooks.${event}]]: matcher ${JSON.stringify(matcher)} is no regular expression`, {
+      hint: "write tool names, such as run_command|edit_file",
+      cause: error,
+    });
+  }
+}
