@@ -91,7 +91,7 @@ async function open(input: ConnectInput, process: ServerProcess | null, mode: "a
           fetch: boundedFetch(input.fetch),
           requestInit: { headers: { ...(input.target as { headers: Record<string, string> }).headers } },
         })
-      : stdioTransport(process, sdk.deserializeMessage);
+      : stdioTransport(process);
   const transport = vettingTransport(input.name, inner, (page) => {
     pages.push(...page);
     if (pages.length > mostTools) pages.length = mostTools;

@@ -6,21 +6,28 @@ type StdioTransport = Transport & { readonly stderr: null; readonly pid: null };
 
 /**
  * Messages as lines over a server's standard streams. A line that is no message is noise and is skipped: a banner, an empty
- * line, colours around a log. `parse` throws for what is none.
+ * line, colours around a log. A server that takes no input any more is ended: then how it ended can be told.
  */
-export function stdioTransport(server: ServerProcess, parse: (line: string) => JSONRPCMessage): StdioTransport {
+export function stdioTransport(server: ServerProcess): StdioTransport {
   let isClosed = false;
   const transport: StdioTransport = {
     stderr: null,
     pid: null,
     async start() {
       server.onLine = (line) => {
-        const message = messageIn(line, parse);
+        const message = messageIn(line);
         if (message !== null && !isClosed) transport.onmessage?.(message);
       };
       void server.ended.then(ended);
     },
-    send: (message) => server.send(JSON.stringify(message)),
+    async send(message) {
+      try {
+        await server.send(JSON.stringify(message));
+      } catch (error) {
+        await server.stop();
+        throw error;
+      }
+    },
     async close() {
       ended();
       await server.stop();
@@ -35,12 +42,20 @@ export function stdioTransport(server: ServerProcess, parse: (line: string) => J
   }
 }
 
-function messageIn(line: string, parse: (line: string) => JSONRPCMessage): JSONRPCMessage | null {
+/** JSON-RPC 2.0: a request, a notification, or an answer. Null for anything else. */
+function messageIn(line: string): JSONRPCMessage | null {
   const text = line.replace(/^\uFEFF/, "").trim();
   if (!text.startsWith("{")) return null;
   try {
-    return parse(text);
+    const value = JSON.parse(text) as { readonly [key: string]: unknown };
+    const { id } = value;
+    const isAnswer = (typeof id === "number" || typeof id === "string") && (isTable(value["result"]) || isTable(value["error"]));
+    return value["jsonrpc"] === "2.0" && (typeof value["method"] === "string" || isAnswer) ? (value as unknown as JSONRPCMessage) : null;
   } catch {
     return null;
   }
+}
+
+function isTable(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }

@@ -72,7 +72,7 @@ function planOf({ config, isConfined }: McpServer, tool: McpTool, input: Json): 
     reads: isRead ? resource : [],
     writes: isRead ? [] : resource,
     workspace: touchesFiles ? (isRead ? "shared" : "exclusive") : "none",
-    replay: isSafe ? "safe" : Object.hasOwn(config.keyed, tool.tool) ? "keyed" : "never",
+    replay: isSafe ? "safe" : keyArgument(config, tool.tool) !== undefined ? "keyed" : "never",
     changesWorkspace: touchesFiles && !isSafe,
     mcp: { server: config.name, tool: tool.tool, definition: tool.definition },
   };
@@ -102,7 +102,7 @@ async function run(
   const { connection, tools } = ready;
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined || tool.definition !== plan.mcp?.definition) return failed(changed(name, tool));
-  const argument = config.keyed[tool.tool];
+  const argument = keyArgument(config, tool.tool);
   const input = { ...(plan.input as { readonly [key: string]: Json }), ...(argument === undefined ? {} : { [argument]: key }) };
   const quit = new AbortController();
   const interrupt = (): void => {
@@ -141,6 +141,11 @@ async function run(
   }
   server.answered();
   return outcomeOf(result, ports);
+}
+
+/** A tool may be called `__proto__`. */
+function keyArgument({ keyed }: McpServer["config"], tool: string): string | undefined {
+  return Object.hasOwn(keyed, tool) ? keyed[tool] : undefined;
 }
 
 function showProgress({ emit }: CallContext): (progress: Progress) => void {

@@ -24,8 +24,8 @@ export function vettingTransport(server: string, inner: Transport, onTools: (pag
       const tool = vetTool(server, one);
       return "reason" in tool ? [] : [{ name: tool.tool, inputSchema: tool.schema }];
     });
-    const { nextCursor } = result;
-    return { ...result, tools, nextCursor: typeof nextCursor === "string" && nextCursor !== "" ? nextCursor : undefined };
+    const { nextCursor, _meta: _, ...rest } = result;
+    return { ...rest, tools, ...(typeof nextCursor === "string" && nextCursor !== "" ? { nextCursor } : {}) };
   };
 
   const outer: Transport = {

@@ -3,7 +3,7 @@
 #   sh serve.sh COMMAND ARGUMENT...
 #
 # Standard input and output are the server's. Descriptor 3 is a pipe whose other end only the starter holds and never writes
-# to: it ends when the starter does, however that comes, and then the whole group is ended, politely and after two seconds by
+# to: it ends when the starter does, however that comes, and then the whole group is ended, politely and after a second by
 # force. Ends as the server does; what the server left running is the starter's to end.
 exec 4<&0 </dev/null
 "$@" <&4 3<&- 4<&- &
@@ -14,7 +14,7 @@ exec 4<&- >/dev/null
   trap '' TERM
   read -r _ <&3
   kill -s TERM -- "-$$"
-  sleep 2
+  sleep 1
   kill -s KILL -- "-$$"
 ) 2>/dev/null &
 exec 3<&-
