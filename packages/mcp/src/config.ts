@@ -31,6 +31,13 @@ export interface McpServerConfig {
   readonly keyed: Readonly<Record<string, string>>;
 }
 
+/** A server and whose word its definition is. */
+export interface ConfiguredServer {
+  readonly config: McpServerConfig;
+  /** Of a project: it runs in the sandbox. */
+  readonly isConfined: boolean;
+}
+
 export const mcpDefaults = {
   isEnabled: true,
   startupTimeoutMs: 10_000,

@@ -1,5 +1,5 @@
 import type { ToolSource } from "@holdfast/runtime";
-import type { McpServerConfig } from "./config.ts";
+import type { ConfiguredServer } from "./config.ts";
 import { serverPart, serverPartOf } from "./names.ts";
 import type { OutcomePorts } from "./outcome.ts";
 import type { McpServer, ServerPorts } from "./server.ts";
@@ -7,13 +7,6 @@ import { createServer, describeState } from "./server.ts";
 import { mcpTool } from "./tool.ts";
 
 export interface McpPorts extends ServerPorts, OutcomePorts {}
-
-/** A server and where its definition is from. */
-export interface ConfiguredServer {
-  readonly config: McpServerConfig;
-  /** Of a project: it runs in the sandbox. */
-  readonly isConfined: boolean;
-}
 
 export interface McpSource extends ToolSource {
   readonly servers: readonly McpServer[];

@@ -49,8 +49,23 @@ const mcpServer = table(
     enabled: key(toggle, "false: the server isn't used", { default: true }),
     startup_timeout_ms: key(count, "how long it may take to start", { default: 10_000 }),
     tool_timeout_ms: key(count, "how long a call may take", { default: 60_000 }),
-    tools: key(list(text), "only these of its tools"),
+    tools: key(list(text), "only these of its tools; * stands for any text"),
     disabled_tools: key(list(text), "all of its tools but these"),
+    allow: key(list(text), "its tools that are called without asking", {
+      default: [],
+      refused: () => "what is called without asking is yours to say",
+    }),
+    safe: key(list(text), "its tools that only read: asked again where the answer was lost", {
+      default: [],
+      refused: () => "what may be done twice is yours to say",
+    }),
+    keyed: key(
+      named(text, { pattern: "^[\\s\\S]{1,200}$", wanted: "the name of a tool" }),
+      "its tools that take an idempotency key, and the argument for it",
+      {
+        refused: () => "what may be done twice is yours to say",
+      },
+    ),
   },
   {
     rivals: [["command", "url"]],

@@ -5,6 +5,8 @@ import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
 import { launcher } from "../launcher.ts";
+import { serversOf } from "../mcp/servers.ts";
+import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
 import { createReplays } from "./replay.ts";
 import { createSecrets } from "./secrets.ts";
@@ -66,10 +68,16 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     openStores(options),
     isEphemeral ? createPassingSigner() : openSigner(join(home, "keys", "signing.pem")),
   ]);
-  const secrets = createSecrets(config, env);
   const { cwd, roots, reach = { sandbox: "workspace-write", network: "none" } } = workspace;
   const files = createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait, hidden: () => secretPaths(user, home) });
   const rootPaths = roots.map((root) => root.path);
+  const mcp = await openMcp(
+    await serversOf(config, home, rootPaths[0]),
+    options,
+    { userHome: user, cwd, roots: rootPaths, network: reach.network },
+    { clock, blobs, redact: runtime.redact },
+  );
+  const secrets = createSecrets(config, env, mcp.secrets);
   const processes = createProcesses({
     // Also of an ephemeral session, whose records go when it is forgotten: this is the folder that commands never see.
     home,
@@ -93,7 +101,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     clock,
     ids,
     model: createModels({ config, env, secrets, onNote: options.onNote, replay: replays.open }),
-    tools: harness.createToolHost(tools.createTools({ files, blobs, processes, isRedacted })),
+    tools: harness.createToolHost(tools.createTools({ files, blobs, processes, isRedacted }), mcp.source === null ? [] : [mcp.source]),
     files,
     processes,
     observer,
@@ -112,8 +120,8 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
         ...(binds === undefined ? {} : { binds }),
       }),
     }),
-    policy: policy.createPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home }),
-    director: harness.createDirector(),
+    policy: policy.createPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed }),
+    director: harness.createDirector({ servers: mcp.source?.servers.map(({ config: { name } }) => name) ?? [] }),
     secrets,
     signer,
     wakeups: createWakeups(bellOf(options)),
@@ -123,6 +131,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     runtime,
     remarks: replays.remarks,
     close: async () => {
+      await mcp.source?.close();
       files.close();
       await log.close();
     },

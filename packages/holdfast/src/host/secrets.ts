@@ -3,9 +3,13 @@ import type { Config } from "../config/config.ts";
 import { secretValues } from "../config/provider.ts";
 import { endpointOf } from "../config/model-choice.ts";
 
-/** Keys of providers by the provider's name, from the environment and the config. */
-export function createSecrets(config: Config, env: Readonly<Record<string, string | undefined>>): SecretStore {
-  const values = secretValues(config, env);
+/** Keys of providers by the provider's name, from the environment and the config. `others` are hidden as well. */
+export function createSecrets(
+  config: Config,
+  env: Readonly<Record<string, string | undefined>>,
+  others: readonly string[] = [],
+): SecretStore {
+  const values = [...secretValues(config, env), ...others];
   return {
     get: async (provider) => {
       const { apiKey } = endpointOf(`${provider}/any`, config, env);

@@ -247,7 +247,7 @@ function whyNot(end: DriveEnd): string {
 }
 
 function isEdit(plan: CallPlan): boolean {
-  return plan.changesWorkspace && plan.command === undefined;
+  return plan.changesWorkspace && plan.command === undefined && plan.mcp === undefined;
 }
 
 function openItem(call: OpenCall): Record<string, unknown> {
@@ -277,7 +277,9 @@ function parsedOr(input: string): unknown {
 }
 
 function oursOf(call: OpenCall): Record<string, unknown> {
-  return call.decided === null ? {} : { tool: call.tool, decision: call.decided.decision, rule: call.decided.rule.id };
+  if (call.decided === null) return {};
+  const { plan, decision, rule } = call.decided;
+  return { tool: plan.mcp?.tool ?? call.tool, decision, rule: rule.id };
 }
 
 function closedItem(call: OpenCall, settled: EventPayload<"call.settled">): Record<string, unknown> {
