@@ -93,6 +93,11 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     roots: rootPaths,
     onNote: options.onNote,
   });
+  const confinement = { mode: reach.sandbox, network: reach.network, scope: {}, roots: rootPaths, purpose: "session" } as const;
+  const hasHooks = Object.values(config.hooks).some((list) => (list?.length ?? 0) > 0);
+  const hooks = hasHooks
+    ? await (await import("./hooks.ts")).openHooks(config, { home, env, processes, confinement, onNote: options.onNote })
+    : null;
   const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
   const ports: Ports = {
@@ -111,20 +116,14 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       blobs,
       clock,
       files,
-      confinement: (purpose, binds) => ({
-        mode: reach.sandbox,
-        network: reach.network,
-        scope: {},
-        roots: rootPaths,
-        purpose,
-        ...(binds === undefined ? {} : { binds }),
-      }),
+      confinement: (purpose, binds) => ({ ...confinement, purpose, ...(binds === undefined ? {} : { binds }) }),
     }),
     policy: policy.createPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed }),
     director: harness.createDirector({ servers: mcp.source?.servers.map(({ config: { name } }) => name) ?? [] }),
     secrets,
     signer,
     wakeups: createWakeups(bellOf(options)),
+    ...(hooks === null ? {} : { hooks }),
   };
   return {
     ports,

@@ -13,6 +13,7 @@ export function createWakeups(bell: string | null): Wakeups {
   const listeners = new Map<string, Set<() => void>>();
   const onAnyRing = new Set<() => void>();
   let isHearing = false;
+  let hasListened = false;
 
   const wakeAll = (): void => {
     for (const own of listeners.values()) for (const listener of own) listener();
@@ -61,7 +62,9 @@ export function createWakeups(bell: string | null): Wakeups {
       touch();
     },
     listen: (session, signal) => {
-      hear();
+      // What ends within the first look's time is spared the watch.
+      if (hasListened) hear();
+      hasListened = true;
       return sleep(pollMs, signal, (wake) => {
         const own = listeners.get(session) ?? new Set();
         listeners.set(session, own.add(wake));

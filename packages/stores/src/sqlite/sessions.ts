@@ -27,7 +27,7 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions, { linea
   const dropSnapshots = db.prepare("DELETE FROM snapshots WHERE session = ?");
   const putTitle = db.prepare("UPDATE sessions SET title = ? WHERE id = ?");
   const findBlobs = db.prepare("SELECT DISTINCT blob FROM blob_refs");
-  const remove = deleterOn(db);
+  let remove: ReturnType<typeof deleterOn> | null = null;
   const lists = new Map<string, StatementSync>();
 
   const idOf = (session: string): number | null => {
@@ -120,6 +120,7 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions, { linea
     delete(session: string): string[] {
       return transactions.write(() => {
         const id = idOf(session);
+        remove ??= deleterOn(db);
         return id === null ? [] : remove(id);
       });
     },
