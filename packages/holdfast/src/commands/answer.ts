@@ -63,6 +63,8 @@ export function readWords(words: readonly string[]): Wanted {
 async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const wanted = readWords(given.words);
   const numbers = given.values("choice").map(Number);
+  const wrong = given.values("choice").find((value) => !/^\d+$/.test(value));
+  if (wrong !== undefined) throw usage(spec, `--choice ${JSON.stringify(wrong)} is not a number`, "choices are numbered from 1 on");
   const isAnswer = numbers.length > 0 || wanted.text !== "";
   if (isAnswer && given.has("json")) throw usage(spec, "--json goes without an answer");
   const store = await hosts.openStore(await openSetup(io));
@@ -91,7 +93,7 @@ function show(given: Arguments, io: Io, open: readonly Open[]): number {
   for (const { row, question } of open) {
     if (given.has("json")) io.stdout.write(jsonLine({ type: "question", session: row.session, ...question }));
     else {
-      const lines = renderQuestion(question, { style, width: io.stdout.columns, session: row.session });
+      const lines = renderQuestion(question, { style, width: io.stdout.columns, isTyped: false });
       io.stdout.write(`${[`session ${row.session}  ${sanitizeLine(row.title)}`, ...lines.slice(1)].join("\n")}\n`);
     }
   }

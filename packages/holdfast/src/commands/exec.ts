@@ -140,6 +140,9 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     else await ready.host.runtime.closeSession(ready.host.ports, ready.session);
     if (outputPath !== null) await writeMessage(outputPath, end, io);
     shown.end(end, given.has("ephemeral") ? null : ready.session);
+    if (given.has("ephemeral") && end.standing === "waiting") {
+      io.stderr.write("nothing is kept of an ephemeral session, so it can't be answered: run it without --ephemeral\n");
+    }
     return end.exitStatus;
   } finally {
     await ready.host.close();

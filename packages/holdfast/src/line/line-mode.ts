@@ -145,7 +145,7 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
     screen.print(
       asked.type === "approval"
         ? renderApproval(asked.approval, { style, width: width(), showsResume: false })
-        : renderQuestion(asked.question, { style, width: width(), session: null }),
+        : renderQuestion(asked.question, { style, width: width(), isTyped: true }),
     );
   const wait = (asked: Asked) => {
     if (state.asked.length === 0) {

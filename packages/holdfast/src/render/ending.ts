@@ -39,8 +39,7 @@ export function renderEnding(end: DriveEnd, options: EndingOptions): string[] {
     lines.push("", `plan: ${done} of ${report.plan.length} steps done`, ...renderPlan(report.plan, width - 2).map((line) => `  ${line}`));
   }
   for (const approval of end.approvals) lines.push(...renderApproval(approval, options));
-  const asker = options.showsResume ? options.session : null;
-  for (const question of end.questions) lines.push(...renderQuestion(question, { style, width, session: asker }));
+  for (const question of end.questions) lines.push(...renderQuestion(question, { style, width, isTyped: !options.showsResume }));
   if (options.session !== null && options.showsResume) {
     const resume = `holdfast exec resume ${options.session}`;
     lines.push("", end.standing === "waiting" ? `go on after the answer: ${resume}` : `go on with: ${resume} "…"`);

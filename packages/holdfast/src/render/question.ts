@@ -6,13 +6,13 @@ import type { Style } from "./style.ts";
 export interface QuestionOptions {
   readonly style: Style;
   readonly width: number;
-  /** Null where the person simply types the answer. */
-  readonly session: string | null;
+  /** Whether the person simply types the answer, or needs a command for it. */
+  readonly isTyped: boolean;
 }
 
 /** An open question with its choices by number; every line of what the model wrote is marked as its own. */
-export function renderQuestion(question: Question, { style, width, session }: QuestionOptions): string[] {
-  const { id, text, choices, deadline, allowsText, isMultiple } = question;
+export function renderQuestion(question: Question, { style, width, isTyped }: QuestionOptions): string[] {
+  const { id, text, choices, deadline } = question;
   const until = deadline === null ? "" : ` (until ${new Date(deadline).toISOString()})`;
   return [
     "",
@@ -24,19 +24,19 @@ export function renderQuestion(question: Question, { style, width, session }: Qu
       const number = `  ${index + 1}  `;
       return wrap(sanitizeLine(choice), width - number.length).map((part, at) => (at === 0 ? number : " ".repeat(number.length)) + part);
     }),
-    ...(session === null ? [style.dim(howTyped(question))] : howAnswered(session, { id, choices, allowsText, isMultiple })),
+    ...(isTyped ? [style.dim(howTyped(question))] : howAnswered(question)),
   ];
 }
 
 /** What a person at the prompt can type. */
-export function howTyped({ choices, allowsText, isMultiple }: Pick<Question, "choices" | "allowsText" | "isMultiple">): string {
+export function howTyped({ choices, allowsText, isMultiple }: Question): string {
   if (choices.length === 0) return "type the answer";
   const numbers = isMultiple ? `numbers from 1 to ${choices.length}, with blanks between` : `a number from 1 to ${choices.length}`;
   return `type ${numbers}${allowsText ? ", or an answer of your own" : ""}`;
 }
 
-function howAnswered(session: string, question: Pick<Question, "id" | "choices" | "allowsText" | "isMultiple">): string[] {
-  const start = `holdfast answer ${session} ${question.id}`;
+function howAnswered(question: Question): string[] {
+  const start = `holdfast answer ${question.id}`;
   const ways = [
     ...(question.choices.length === 0 ? [] : [`${start} --choice N${question.isMultiple ? "   (repeatable)" : ""}`]),
     ...(question.allowsText ? [`${start} "…"`] : []),

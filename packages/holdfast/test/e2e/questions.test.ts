@@ -19,10 +19,11 @@ describe("a question without a terminal", () => {
     expect(asked.stderr).not.toContain("\u001b");
     expect(asked.stderr).toMatch(/Which database\?[\s\S]*1 {2}Postgres[\s\S]*2 {2}SQLite/);
     expect(asked.stderr).toContain("beside");
-    const [, session, question] = /holdfast answer (ses_\w+) (qst_\w+) --choice N/.exec(asked.stderr) ?? [];
+    const question = /holdfast answer (qst_\w+) --choice N/.exec(asked.stderr)?.[1];
+    const session = /exec resume (ses_\w+)/.exec(asked.stderr)?.[1];
 
     const still = await place.exec("resume", "--last");
-    expect([still.code, still.stderr.includes(`${session} ${question}`)]).toEqual([4, true]);
+    expect([still.code, still.stderr.includes(`holdfast answer ${question}`)]).toEqual([4, true]);
     const shown = await place.start(["answer"]).finished;
     expect(shown.stdout).toMatch(/SQLite[\s\S]*holdfast answer/);
     expect((await place.start(["answer", session ?? "", question ?? "", "--choice", "3"]).finished).stderr).toContain("choices 1 to 2");
@@ -56,6 +57,12 @@ describe("a question without a terminal", () => {
     await resumed.finished;
     const again = await place.exec("resume", "--last");
     expect([again.code, again.stdout]).toEqual([0, "to the lake\n"]);
+  });
+
+  test("can't be answered in an ephemeral session, which is told", async () => {
+    const place = await createPlace(() => ({ calls: [which] }));
+    const run = await place.exec("--ephemeral", "go");
+    expect([run.code, run.stderr.includes("can't be answered")]).toEqual([4, true]);
   });
 
   test("in piped line mode the next line is the answer", async () => {
