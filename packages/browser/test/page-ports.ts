@@ -67,6 +67,7 @@ export function createPageProcesses(): Processes {
     pause: async () => undefined,
     endRuns: async () => undefined,
     forgetOutput: async () => undefined,
+    remains: async () => ({ bytes: 0, isRunning: false }),
     endSession: async () => undefined,
   };
 }

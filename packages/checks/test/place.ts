@@ -204,6 +204,7 @@ function testProcesses(home: string): TestProcesses {
     record: never,
     endRuns: never,
     forgetOutput: never,
+    remains: never,
     revoke: never,
     attach: never,
     async endSession() {
@@ -222,6 +223,7 @@ function memoryBlobs(): BlobStore {
     },
     get: async (id) => all.get(id) ?? null,
     has: async (id) => all.has(id),
+    size: async (id) => all.get(id)?.length ?? 0,
     delete: async (id) => void all.delete(id),
     collect: async () => 0,
   };

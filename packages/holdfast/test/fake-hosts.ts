@@ -75,6 +75,7 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
           pause: async () => {},
           endRuns: async () => undefined,
           forgetOutput: async () => undefined,
+          remains: async () => ({ bytes: 1_000, isRunning: false }),
           endSession: async (session) => {
             endedSessions.push(session);
           },

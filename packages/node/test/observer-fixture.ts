@@ -17,6 +17,7 @@ export function memoryBlobs(): BlobStore & { readonly all: Map<string, Uint8Arra
     },
     get: async (id) => all.get(id) ?? null,
     has: async (id) => all.has(id),
+    size: async (id) => all.get(id)?.length ?? 0,
     async delete(id) {
       all.delete(id);
     },

@@ -94,6 +94,7 @@ export const eventPayloads = {
     kept: z.array(keptEvent),
   }),
   "session.changed": z.object({ settings }),
+  "session.renamed": z.object({ title: z.string() }),
   "world.observed": z.object({ sections: z.array(worldSection) }),
   "checks.accepted": z.object({ checks: z.array(checkDefinition) }),
   "turn.started": z.object({ turnId: z.string(), message: userMessage }),

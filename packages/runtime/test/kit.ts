@@ -192,6 +192,8 @@ export function portsOf(world: World, pid = 1, alive: ReadonlySet<number> = new 
       sandboxProblem: async () => null,
       endRuns: async () => undefined,
       forgetOutput: async () => undefined,
+      remains: async () => ({ bytes: 0, isRunning: false }),
+      endSession: async () => undefined,
     } as unknown as Processes,
     observer: {
       world: async () => [{ id: "env", trust: "system", text: "a test" }],

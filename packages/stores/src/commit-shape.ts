@@ -30,3 +30,7 @@ export function staleDriver(commit: Commit, reason: string): HoldfastError {
 export function sessionNotFound(session: string): HoldfastError {
   return new HoldfastError("session_not_found", `there is no session ${session}`);
 }
+
+export function notAtRest(session: string, seq: number): HoldfastError {
+  return new HoldfastError("stale_driver", `session ${session} doesn't rest at event ${seq} any more`);
+}

@@ -42,6 +42,7 @@ export async function workbench(
     },
     get: async (id) => stored.get(id) ?? null,
     has: async (id) => stored.has(id),
+    size: async (id) => stored.get(id)?.length ?? 0,
     delete: async (id) => void stored.delete(id),
     collect: async () => 0,
   };

@@ -22,6 +22,7 @@ import type { LaunchContext } from "./launch.ts";
 import { endOfRun, readStart, revokeClaim } from "./records.ts";
 import { removeFolder } from "./remove.ts";
 import { attachRun, startRun } from "./run.ts";
+import { sizeOfFolder } from "./size.ts";
 import type { Run, RunPlace } from "./run.ts";
 
 export interface ProcessesOptions {
@@ -134,6 +135,10 @@ export function createProcesses(options: ProcessesOptions): Processes {
         names.map((attempt) => rm(runFolder(home, `${fileName(session)}/${fileName(id)}/${attempt}`).output, { force: true })),
       );
     },
+    remains: async (session) => ({
+      bytes: await sizeOfFolder(sessionFolders(home, session).base),
+      isRunning: unfinished(home, session).some((ref) => endOfRun(runFolder(home, ref)) === null),
+    }),
     endSession: async (session, { forget }) => {
       const folders = sessionFolders(home, session);
       await Promise.all(unfinished(home, session).map(async (ref) => (await attach(ref, session)).stop()));

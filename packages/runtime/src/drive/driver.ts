@@ -95,6 +95,7 @@ export async function flush(driver: Driver): Promise<void> {
       `session ${session}: its control state has ${head.length} characters, the bound is ${headBound}`,
     );
   }
+  const title = staged.events.map(titleAfter).findLast((one) => one !== null);
   const name = staged.events.map((event) => event.type).join("+");
   await stop(driver, { when: "before", what: "commit", name });
   await ports.log.commit({
@@ -113,6 +114,7 @@ export async function flush(driver: Driver): Promise<void> {
     status: statusOf(driver.head),
     wakeAt: decide(driver, staged.at).wakeAt,
     at: staged.at,
+    ...(typeof title === "string" ? { title } : {}),
     ...(driver.created === undefined ? {} : { created: driver.created }),
   });
   driver.created = undefined;
@@ -125,6 +127,11 @@ export async function flush(driver: Driver): Promise<void> {
 
 export async function stop(driver: Driver, at: Stop): Promise<void> {
   await driver.options.stops?.(at);
+}
+
+/** The title that an event gives the session; null where it keeps its own. */
+function titleAfter(event: SessionEvent): string | null {
+  return event.type === "session.renamed" || event.type === "item.erased" ? event.payload.title : null;
 }
 
 function statusOf(head: Head): SessionStatus {

@@ -53,6 +53,8 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return forked(head, registers, event.payload);
     case "session.changed":
       return { head, puts: [put("settings", "", event.payload.settings)] };
+    case "session.renamed":
+      return { head, puts: renamed(registers, event.payload.title) };
     case "world.observed":
       return {
         head,
@@ -387,6 +389,15 @@ function callSettled(head: Head, registers: Registers, payload: EventPayload<"ca
       ...(outcome.steps === undefined ? [] : [put("plan", "", { callId, steps: outcome.steps })]),
     ],
   };
+}
+
+/** An erasure that the store has still to carry out leaves the new title alone. */
+function renamed(registers: Registers, title: string): RegisterPut[] {
+  const about = registers.get("session", "");
+  return [
+    ...(about === null ? [] : [put("session", "", { ...about, title })]),
+    ...registers.entries("erasing").map(([itemId, erasing]) => put("erasing", itemId, { ...erasing, title: null })),
+  ];
 }
 
 /** A task that has ended meanwhile stays so. */

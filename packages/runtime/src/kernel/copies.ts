@@ -9,6 +9,7 @@ export function erasingOf(item: Item, brought: SessionEvent, events: readonly Nu
     item,
     samplingId: brought.type === "sampling.settled" ? brought.payload.samplingId : null,
     isTitle: item.kind === "user_message" && isFrom(title, item),
+    titles: new Set(item.kind === "user_message" ? events.flatMap((event) => (isFrom(titleIn(event), item) ? [event.seq] : [])) : []),
     ...reportsOf(events, item),
   };
 }
@@ -28,6 +29,11 @@ export function itemsOf(event: SessionEvent): readonly Item[] {
     default:
       return [];
   }
+}
+
+function titleIn(event: SessionEvent): string {
+  const brings = event.type === "session.created" || event.type === "session.forked" || event.type === "session.renamed";
+  return brings ? event.payload.title : "";
 }
 
 /** A title is the beginning of a prompt, maybe cut. */

@@ -10,6 +10,8 @@ export interface Erasing {
   readonly samplingId: string | null;
   /** True where the session's title came from it. */
   readonly isTitle: boolean;
+  /** Events that brought a title which came from it. */
+  readonly titles: ReadonlySet<number>;
   /** Events whose report has it as the model's last words, or as its reason for giving up. */
   readonly messages: ReadonlySet<number>;
   readonly reasons: ReadonlySet<number>;
@@ -42,9 +44,11 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
   const isOfCall = (callId: string): boolean => (item.kind === "tool_call" || item.kind === "tool_result") && item.callId === callId;
   switch (event.type) {
     case "session.created":
-      return erasing.isTitle ? { type: event.type, payload: { ...event.payload, title: erasedText } } : event;
+      return erasing.titles.has(event.seq) ? { type: event.type, payload: { ...event.payload, title: erasedText } } : event;
     case "session.forked":
-      return erasing.isTitle ? { type: event.type, payload: { ...event.payload, title: erasedText } } : event;
+      return erasing.titles.has(event.seq) ? { type: event.type, payload: { ...event.payload, title: erasedText } } : event;
+    case "session.renamed":
+      return erasing.titles.has(event.seq) ? { type: event.type, payload: { title: erasedText } } : event;
     case "turn.started":
       return event.payload.message.id === item.id
         ? { type: event.type, payload: { ...event.payload, message: erasedItem(event.payload.message) } }

@@ -5,6 +5,8 @@ export interface BlobStore {
   /** Null where it is missing or was erased. */
   get(id: string): Promise<Uint8Array | null>;
   has(id: string): Promise<boolean>;
+  /** Bytes of the content; 0 where it is missing. */
+  size(id: string): Promise<number>;
   delete(id: string): Promise<void>;
   /** Deletes blobs that `referenced` doesn't name and that are older than `graceMs`. Returns how many. */
   collect(referenced: ReadonlySet<string>, graceMs: number): Promise<number>;

@@ -64,6 +64,8 @@ export interface Commit {
   readonly status: SessionStatus;
   readonly wakeAt: number | null;
   readonly at: number;
+  /** Given where the session gets another title. */
+  readonly title?: string;
   /** Given with the first commit of a session. */
   readonly created?: { readonly workspace: string | null; readonly title: string; readonly fork?: ForkPoint };
 }
@@ -81,6 +83,15 @@ export interface Erasure {
 /** An erasure, with the other sessions that share one of the events and have recorded the erasure themselves. */
 export interface SharedErasure extends Erasure {
   readonly sharers: readonly string[];
+}
+
+/** What a session takes in the store, and the blobs to which it alone refers. */
+export interface Weight {
+  readonly session: string;
+  readonly bytes: number;
+  readonly blobs: readonly string[];
+  /** False where a part of it stays, for sessions that share it. */
+  readonly isWhole: boolean;
 }
 
 export interface InboxRow {
@@ -149,10 +160,19 @@ export interface Log {
    */
   erase(session: string, erasure: SharedErasure): Promise<boolean>;
   /**
-   * What living forks share stays, though nobody can load it any more, until the last of them is deleted. Returns the
-   * sessions of which nothing is left: this one, or none, or also deleted ones that it was forked from.
+   * Sessions whose title or one of whose readable events has all of these pieces of text, the newest `updatedAt` first. A
+   * piece is printable ASCII without quotes and backslashes, found in either case. May also name sessions that have them
+   * spread over several events; never misses one.
    */
-  delete(session: string): Promise<string[]>;
+  search(pieces: readonly string[], workspaces?: readonly string[]): AsyncIterable<SessionRow>;
+  /** What would be free if these sessions were deleted together: what other sessions share or refer to is not counted. */
+  weigh(sessions: readonly string[]): Promise<Weight[]>;
+  /**
+   * What living forks share stays, though nobody can load it any more, until the last of them is deleted. Returns the
+   * sessions of which nothing is left: this one, or none, or also deleted ones that it was forked from. With `restsAt`
+   * throws `stale_driver`, and does nothing, where the log doesn't end there, a turn is open, or something is in the inbox.
+   */
+  delete(session: string, restsAt?: number): Promise<string[]>;
   /** Blob ids that any session still refers to. */
   referencedBlobs(): Promise<Set<string>>;
   close(): Promise<void>;

@@ -107,6 +107,8 @@ export interface Processes {
   endRuns(session: string, idPrefix: string): Promise<void>;
   /** Deletes what the runs of this id have put out, and leaves their records. One that still runs may put out more. */
   forgetOutput(session: string, id: string): Promise<void>;
+  /** What a session's runs have left (records, outputs, temporary and cache folders), and whether one still runs. */
+  remains(session: string): Promise<{ readonly bytes: number; readonly isRunning: boolean }>;
   /** Ends all runs of a session and its namespaces; with `forget` also deletes its records, spools, temporary and cache folders. */
   endSession(session: string, options: { readonly forget: boolean }): Promise<void>;
 }

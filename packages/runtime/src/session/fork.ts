@@ -8,6 +8,7 @@ import type { Head, MutableRegisters } from "../kernel/state.ts";
 import { emptyHead } from "../kernel/state.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { Log, Ports, RecordedEvent } from "../ports/index.ts";
+import { titleFrom } from "./rename.ts";
 import { loadState, parseHead, parseRegisters, readEvents } from "./stored.ts";
 
 /** How often a session that is being driven may go on while it is forked. */
@@ -23,9 +24,10 @@ export async function forkSession(
   from: string,
   { at = Number.MAX_SAFE_INTEGER, title }: { readonly at?: number; readonly title?: string } = {},
 ): Promise<{ readonly session: string; readonly seq: number }> {
+  const named = title === undefined ? undefined : titleFrom(title);
   for (let tried = 1; ; tried += 1) {
     try {
-      return await tryFork(ports, from, at, title);
+      return await tryFork(ports, from, at, named);
     } catch (error) {
       if (!isHoldfastError(error, "stale_driver") || tried === mostTries) throw error;
     }

@@ -76,6 +76,12 @@ export function openFileBlobs(folder: string): BlobStore {
 
     has: async (id) => places.isId(id) && (existsSync(places.of(id)) || existsSync(places.ofDoomed(id))),
 
+    size: (id) =>
+      guard(async () => {
+        if (!places.isId(id)) return 0;
+        return ((await unlessMissing(stat(places.of(id)))) ?? (await unlessMissing(stat(places.ofDoomed(id)))))?.size ?? 0;
+      }),
+
     delete: (id) =>
       guard(async () => {
         if (!places.isId(id)) return;

@@ -23,6 +23,9 @@ export function createMemoryBlobs(): BlobStore {
     async has(id) {
       return blobs.has(id);
     },
+    async size(id) {
+      return blobs.get(id)?.bytes.length ?? 0;
+    },
     async delete(id) {
       blobs.delete(id);
     },

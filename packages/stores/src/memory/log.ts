@@ -1,8 +1,9 @@
 import type { Commit, Log, Owner, SessionRow } from "@holdfast/runtime";
-import { checkCommit, sessionNotFound, staleDriver } from "../commit-shape.ts";
+import { checkCommit, notAtRest, sessionNotFound, staleDriver } from "../commit-shape.ts";
 import { belongsTo, isSameOwner } from "../lock-name.ts";
-import { applyCommit, checkTaken, eraseFrom, eventsOf, newSession, snapshotOf, writerOf } from "./session.ts";
+import { applyCommit, bytesOf, checkTaken, eraseFrom, eventsOf, newSession, snapshotOf, writerOf } from "./session.ts";
 import type { MemorySession } from "./session.ts";
+import { weigh } from "../weigh.ts";
 
 interface OutboxRow {
   readonly session: string;
@@ -155,9 +156,36 @@ export function createMemoryLog(): Log {
       return true;
     },
 
-    async delete(session) {
+    async *search(pieces, workspaces) {
+      const wanted = pieces.map((piece) => piece.toLowerCase());
+      for (const row of await this.list({})) {
+        const found = sessions.get(row.session);
+        if (found === undefined) continue;
+        if (workspaces !== undefined && (row.workspace === null || !workspaces.includes(row.workspace))) continue;
+        const texts = [row.title, ...eventsOf(found, 1, Number.POSITIVE_INFINITY).map(({ payload }) => payload ?? "")];
+        if (texts.some((text) => wanted.every((piece) => text.toLowerCase().includes(piece)))) yield row;
+      }
+    },
+
+    async weigh(going) {
+      const all = [...sessions.values(), ...hidden.values()].map(({ row, parent, isDeleted, blobRefs }) => ({
+        session: row.session,
+        parent: parent?.session.row.session ?? null,
+        parentSeq: parent?.seq ?? 0,
+        isDeleted,
+        blobs: isDeleted ? new Set<string>() : new Set(blobRefs.keys()),
+      }));
+      return weigh(all, going, (name, keptUpTo) => {
+        const found = sessions.get(name) ?? hidden.get(name);
+        return found === undefined ? 0 : bytesOf(found, keptUpTo ?? 0);
+      });
+    },
+
+    async delete(session, restsAt) {
       const found = sessions.get(session);
       if (found === undefined) return [];
+      const isAtRest = found.row.seq === restsAt && found.row.status === "idle" && found.inbox.every((row) => row.body === null);
+      if (restsAt !== undefined && !isAtRest) throw notAtRest(session, restsAt);
       outbox = outbox.filter((row) => row.session !== session);
       for (const name of locks.keys()) if (belongsTo(name, session)) locks.delete(name);
       return remove(found);

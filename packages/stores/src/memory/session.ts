@@ -88,6 +88,7 @@ export function applyCommit(session: MemorySession, commit: Commit): void {
     wakeAt: commit.wakeAt,
     updatedAt: commit.at,
     seq: commit.expectedSeq + commit.events.length,
+    title: commit.title ?? session.row.title,
   };
   if (commit.takesSnapshot === true) {
     session.snapshots.push({ seq: session.row.seq, head: commit.head, registers: [...session.registers.values()] });
@@ -126,6 +127,17 @@ export function eraseFrom(session: MemorySession, { seqs, blobs, title }: Erasur
   session.snapshots.splice(0, session.snapshots.length - 1);
   for (const ancestor of lineageOf(session)) if (ancestor.isDeleted) ancestor.snapshots.splice(0);
   if (title !== null) session.row = { ...session.row, title };
+}
+
+/** Of its own, but for the events and snapshots up to `keptUpTo`. */
+export function bytesOf(session: MemorySession, keptUpTo: number): number {
+  const sizes = [
+    ...session.events.flatMap(({ seq, payload }) => (seq > keptUpTo ? [payload?.length ?? 0] : [])),
+    ...session.snapshots.flatMap(({ seq, ...snapshot }) => (seq > keptUpTo ? [JSON.stringify(snapshot).length] : [])),
+    ...[...session.registers.values()].map(({ value }) => value?.length ?? 0),
+    ...session.inbox.map(({ body }) => body?.length ?? 0),
+  ];
+  return sizes.reduce((sum, size) => sum + size, session.head.length);
 }
 
 function registerKey(register: RegisterRow): string {

@@ -13,7 +13,7 @@ export function committer(db: DatabaseSync, transactions: Transactions, { ownerO
     INSERT INTO sessions (session, workspace, title, status, wake_at, created_at, updated_at, seq, parent, parent_seq)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO NOTHING RETURNING id`);
   const advanceSession = db.prepare(`
-    UPDATE sessions SET status = ?, wake_at = ?, updated_at = ?, seq = ?
+    UPDATE sessions SET status = ?, wake_at = ?, updated_at = ?, seq = ?, title = coalesce(?, title)
     WHERE session = ? AND seq = ? AND is_deleted = 0 RETURNING id`);
   const putHead = db.prepare(`
     INSERT INTO heads (session, head) VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET head = excluded.head`);
@@ -37,9 +37,10 @@ export function committer(db: DatabaseSync, transactions: Transactions, { ownerO
 
   /** The session's own number in this file. Throws `stale_driver`. */
   const advance = (commit: Commit): number => {
-    const { session, status, wakeAt, at, expectedSeq, created } = commit;
+    const { session, status, wakeAt, at, title = null, expectedSeq, created } = commit;
     const seq = expectedSeq + commit.events.length;
-    const row = created === undefined ? advanceSession.get(status, wakeAt, at, seq, session, expectedSeq) : create(commit, created, seq);
+    const row =
+      created === undefined ? advanceSession.get(status, wakeAt, at, seq, title, session, expectedSeq) : create(commit, created, seq);
     if (row === undefined) throw staleDriver(commit, "its log is gone or doesn't end there");
     return Number(row["id"]);
   };

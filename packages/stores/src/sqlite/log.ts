@@ -7,8 +7,10 @@ import { openStoreFile } from "./file.ts";
 import type { SqliteLogOptions } from "./file.ts";
 import { lineagesIn } from "./lineage.ts";
 import { messagesIn } from "./messages.ts";
+import { searchIn } from "./search.ts";
 import { sessionsIn } from "./sessions.ts";
 import { transactionsOn } from "./transaction.ts";
+import { weighOn } from "./weigh.ts";
 
 /**
  * Opens the log in this file; many processes may have it open at once. Throws `session_newer`, `session_corrupt`,
@@ -28,6 +30,8 @@ export function logOn(db: DatabaseSync, path: string): Log {
   const sessions = sessionsIn(db, transactions, lineages);
   const messages = messagesIn(db, transactions, sessions);
   const claims = claimsIn(db, transactions, sessions);
+
+  const search = searchIn(db, transactions, lineages, sessions);
 
   return {
     commit: async (change) => commit(change),
@@ -49,8 +53,10 @@ export function logOn(db: DatabaseSync, path: string): Log {
       forgetOldPages(db, path);
       return isDone;
     },
-    delete: async (session) => {
-      const gone = sessions.delete(session);
+    search,
+    weigh: async (going) => weighOn(db, transactions, going),
+    delete: async (session, restsAt) => {
+      const gone = sessions.delete(session, restsAt);
       giveBackSpace(db, path);
       forgetOldPages(db, path);
       return gone;

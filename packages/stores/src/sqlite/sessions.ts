@@ -1,7 +1,7 @@
 import type { StoredEvent } from "@holdfast/protocol";
 import type { Log, RegisterRow, SessionRow, SharedErasure, StoredState } from "@holdfast/runtime";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { sessionNotFound } from "../commit-shape.ts";
+import { notAtRest, sessionNotFound } from "../commit-shape.ts";
 import { deleterOn } from "./delete.ts";
 import type { Lineages } from "./lineage.ts";
 import type { Transactions } from "./transaction.ts";
@@ -34,6 +34,13 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions, { linea
     const row = findId.get(session);
     return row === undefined ? null : Number(row["id"]);
   };
+
+  const isResting = (id: number, seq: number): boolean =>
+    db
+      .prepare(`
+        SELECT 1 FROM sessions WHERE id = ?1 AND seq = ?2 AND status = 'idle'
+          AND NOT EXISTS (SELECT 1 FROM inbox WHERE session = ?1 AND body IS NOT NULL)`)
+      .get(id, seq) !== undefined;
 
   return {
     /** Throws `session_not_found`. */
@@ -117,11 +124,13 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions, { linea
       });
     },
 
-    delete(session: string): string[] {
+    delete(session: string, restsAt: number | undefined): string[] {
       return transactions.write(() => {
         const id = idOf(session);
+        if (id === null) return [];
+        if (restsAt !== undefined && !isResting(id, restsAt)) throw notAtRest(session, restsAt);
         remove ??= deleterOn(db);
-        return id === null ? [] : remove(id);
+        return remove(id);
       });
     },
 
