@@ -23,6 +23,7 @@ export function describeBlobs(
         const id = await blobs.put(bytes);
         expect(await blobs.has(id)).toBe(true);
         expect(await blobs.get(id)).toEqual(Uint8Array.from(bytes));
+        expect(await blobs.size(id)).toBe(bytes.length);
       }
     });
 
@@ -50,6 +51,7 @@ export function describeBlobs(
       for (const id of ["", "../salt", "0".repeat(64), "0".repeat(63)]) {
         expect(await blobs.get(id)).toBeNull();
         expect(await blobs.has(id)).toBe(false);
+        expect(await blobs.size(id)).toBe(0);
         await blobs.delete(id);
       }
     });

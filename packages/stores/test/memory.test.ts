@@ -5,9 +5,11 @@ import { expect, it } from "vitest";
 import { describeBlobs } from "./blob-conformance.ts";
 import { describeLog } from "./conformance.ts";
 import { describeForks } from "./fork-conformance.ts";
+import { describeSearch } from "./search-conformance.ts";
 
 describeLog("memory", async () => ({ log: createMemoryLog(), dispose: async () => {} }));
 describeForks("memory", async () => ({ log: createMemoryLog(), dispose: async () => {} }));
+describeSearch("memory", async () => ({ log: createMemoryLog(), dispose: async () => {} }));
 describeBlobs("memory", async () => ({ blobs: createMemoryBlobs(), dispose: async () => {} }));
 
 it("the memory stores bundle for a browser without anything of Node", async () => {

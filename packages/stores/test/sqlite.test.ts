@@ -1,6 +1,7 @@
 import { openSqliteLog } from "@holdfast/stores/sqlite";
 import { describeLog } from "./conformance.ts";
 import { describeForks } from "./fork-conformance.ts";
+import { describeSearch } from "./search-conformance.ts";
 import { temporaryFolder } from "./folder.ts";
 
 const open = async () => {
@@ -9,3 +10,4 @@ const open = async () => {
 };
 describeLog("SQLite", open);
 describeForks("SQLite", open);
+describeSearch("SQLite", open);

@@ -64,7 +64,11 @@ export async function recordUndo(ports: Ports, session: string, callIds: readonl
 }
 
 /** Records something of a session that nobody drives. */
-export async function amend(ports: Ports, session: string, change: (driver: Driver) => SessionEvent[] | Promise<SessionEvent[]>): Promise<void> {
+export async function amend(
+  ports: Ports,
+  session: string,
+  change: (driver: Driver) => SessionEvent[] | Promise<SessionEvent[]>,
+): Promise<void> {
   await withSession(ports, session, async () => {
     const driver = await loadBare(ports, session, { waiting: "return" });
     stage(driver, await change(driver));

@@ -46,9 +46,7 @@ export async function planPrune(ports: PrunePorts, wish: PruneWish): Promise<Pru
   const now = ports.clock.now();
   const all = await ports.log.list({});
   const { workspaces } = wish;
-  const rows = all
-    .filter(({ workspace }) => workspaces === null || (workspace !== null && workspaces.includes(workspace)))
-    .toReversed();
+  const rows = all.filter(({ workspace }) => workspaces === null || (workspace !== null && workspaces.includes(workspace))).toReversed();
   const sizesOf = scaleOf(ports);
   const sizes = await sizesOf(rows);
   const isOld = (row: SessionRow): boolean => wish.olderThanMs !== null && row.updatedAt <= now - wish.olderThanMs;

@@ -58,7 +58,8 @@ export async function searchSessions({ log }: { readonly log: Log }, query: stri
 }
 
 function termsOf(query: string): string[] {
-  if (query.length > longestQuery) throw new HoldfastError("usage", `a query has at most ${longestQuery} characters; this one has ${query.length}`);
+  if (query.length > longestQuery)
+    throw new HoldfastError("usage", `a query has at most ${longestQuery} characters; this one has ${query.length}`);
   const terms = [...plain(query).matchAll(/"([^"]*[^"\s][^"]*)"|(\S+)/g)].map((match) => fold((match[1] ?? match[2] ?? "").trim()));
   if (terms.length === 0) throw new HoldfastError("usage", "there is nothing to look for");
   if (terms.length > mostTerms) throw new HoldfastError("usage", `a query has at most ${mostTerms} words; this one has ${terms.length}`);

@@ -22,26 +22,26 @@ export function weighOn(db: DatabaseSync, transactions: Transactions, going: rea
       + ${sizeOf("coalesce(octet_length(body), 0)", "inbox")} AS bytes`);
 
   return transactions.read(() => {
-      const ids = new Map<string, number>();
-      const blobs = new Map<number, Set<string>>();
-      for (const row of findBlobs.all()) {
-        const id = Number(row["session"]);
-        blobs.set(id, (blobs.get(id) ?? new Set()).add(String(row["blob"])));
-      }
-      const all = findAll.all().map((row) => {
-        const session = String(row["session"]);
-        ids.set(session, Number(row["id"]));
-        return {
-          session,
-          parent: row["parent"] as string | null,
-          parentSeq: Number(row["parentSeq"]),
-          isDeleted: row["isDeleted"] === 1,
-          blobs: blobs.get(Number(row["id"])) ?? new Set<string>(),
-        };
-      });
-      return weigh(all, going, (session, keptUpTo) => {
-        const id = ids.get(session) ?? 0;
-        return Number(shared.get(id, keptUpTo ?? 0)?.["bytes"]) + Number(own.get(id)?.["bytes"]);
-      });
+    const ids = new Map<string, number>();
+    const blobs = new Map<number, Set<string>>();
+    for (const row of findBlobs.all()) {
+      const id = Number(row["session"]);
+      blobs.set(id, (blobs.get(id) ?? new Set()).add(String(row["blob"])));
+    }
+    const all = findAll.all().map((row) => {
+      const session = String(row["session"]);
+      ids.set(session, Number(row["id"]));
+      return {
+        session,
+        parent: row["parent"] as string | null,
+        parentSeq: Number(row["parentSeq"]),
+        isDeleted: row["isDeleted"] === 1,
+        blobs: blobs.get(Number(row["id"])) ?? new Set<string>(),
+      };
     });
+    return weigh(all, going, (session, keptUpTo) => {
+      const id = ids.get(session) ?? 0;
+      return Number(shared.get(id, keptUpTo ?? 0)?.["bytes"]) + Number(own.get(id)?.["bytes"]);
+    });
+  });
 }
