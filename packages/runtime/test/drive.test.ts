@@ -1,6 +1,6 @@
 import { noUsage } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
-import { acceptChecks, drive, post, readSession } from "../src/index.ts";
+import { acceptChecks, drive, post, readSession, type Model } from "../src/index.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
 import { allow, createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say, testCheck } from "./kit.ts";
 
@@ -297,6 +297,18 @@ describe("endings", () => {
     ]);
     expect(view.items.filter((item) => item.kind === "assistant_message")).toHaveLength(1);
     expect(deltas.filter((delta) => delta.startsWith("item.retracted"))).toHaveLength(2);
+  });
+
+  test("an answer's length is bound by the room left in a window that is known, not in one that is assumed", async () => {
+    const capOf = async (window: Partial<Model>): Promise<number | null | undefined> => {
+      const model = createTestModel(() => ({}));
+      await runPrompt(portsOf(createWorld({ model: { ...model, ...window } })));
+      return model.requests[0]?.maxOutputTokens;
+    };
+    expect(await capOf({ contextWindow: 8_192 })).toBeLessThan(8_192 - 2_600);
+    expect(await capOf({ contextWindow: 2_000 })).toBe(1_024);
+    expect(await capOf({ contextWindow: 8_192, assumesWindow: true })).toBeNull();
+    expect(await capOf({ contextWindow: null })).toBeNull();
   });
 
   test("an empty answer is asked about once, and the second fails the turn: nothing is no success", async () => {

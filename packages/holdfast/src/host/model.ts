@@ -36,9 +36,10 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
     }
     if (name.startsWith("replay:")) return host.replay(name);
     const { name: provider, wire, baseUrl, headers } = endpointOf(name, host.config, host.env);
-    const { maxOutput } = await factsOf(name, null);
+    const { maxOutput, contextWindow, windowFrom } = await factsOf(name, null);
     const apiKey = async () => (await host.secrets.get(provider))?.value ?? null;
-    const settings = { wire, baseUrl, headers, apiKey, maxOutputTokens: maxOutput };
+    const known = windowFrom === "assumed" ? null : contextWindow;
+    const settings = { wire, baseUrl, headers, apiKey, contextWindow: known, maxOutputTokens: maxOutput };
     return models.createModelResolver({ providers: { [provider]: settings }, idleTimeoutMs: host.config.network.idleTimeoutMs })(name);
   };
   const factsOf = async (name: string, window: number | null): Promise<ResolvedFacts> => {

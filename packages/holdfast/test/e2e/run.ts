@@ -23,13 +23,17 @@ export interface Started {
   shows(text: string): Promise<void>;
 }
 
+/** The providers that the server can stand for, one for each wire. */
+export const providers = ["openai", "openai-compatible", "anthropic", "google"] as const;
+type Provider = (typeof providers)[number];
+
 /** A home, a git repository and a scripted model: what the real program needs to run. */
 export interface Place {
   readonly home: string;
   readonly workspace: string;
   readonly server: ModelServer;
   readonly marker: string;
-  start(args: readonly string[], options?: { readonly wire?: "openai" | "openai-compatible"; readonly stdin?: string }): Started;
+  start(args: readonly string[], options?: { readonly wire?: Provider; readonly stdin?: string }): Started;
   exec(...args: string[]): Promise<Finished>;
   /** The one session there is. */
   session(): Promise<string>;
@@ -65,6 +69,10 @@ export async function createPlace(
     HOLDFAST_HOME: join(home, ".holdfast"),
     OPENAI_API_KEY: "e2e-key",
     OPENAI_BASE_URL: baseUrl,
+    ANTHROPIC_API_KEY: "e2e-key",
+    ANTHROPIC_BASE_URL: new URL("/", baseUrl).href,
+    GEMINI_API_KEY: "e2e-key",
+    GEMINI_BASE_URL: new URL("/", baseUrl).href,
   });
   const place: Place = {
     home,

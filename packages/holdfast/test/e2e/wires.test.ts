@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Script } from "./model-server.ts";
 import { isPaired } from "./model-server.ts";
-import { createPlace } from "./run.ts";
+import { createPlace, providers } from "./run.ts";
 
 const command = (text: string) => ({ name: "run_command", input: { command: text } });
 /** Each fault comes once for the sampling it hits. */
@@ -14,7 +14,7 @@ const steps =
   (results) =>
     results.length < count ? { calls: [command(`echo step ${results.length + 1}`)] } : { text: "All steps done." };
 
-describe.each(["openai", "openai-compatible"] as const)("over the wire of %s", (wire) => {
+describe.each(providers)("over the wire of %s", (wire) => {
   test.each([
     ["steps one after the other", steps(6), 6],
     [
@@ -51,7 +51,7 @@ describe.each(["openai", "openai-compatible"] as const)("over the wire of %s", (
     expect({ code, stdout }).toEqual({ code: 0, stdout: "All steps done.\n" });
     for (const request of place.server.requests) expect(isPaired(request)).toBe(true);
     const last = JSON.stringify(place.server.requests.at(-1));
-    expect(last.match(/call_output|"role":"tool"/g)).toHaveLength(results);
+    expect(last.match(/call_output|"role":"tool"|"tool_result"|"functionResponse"/g)).toHaveLength(results);
   });
 });
 

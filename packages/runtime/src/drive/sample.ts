@@ -114,7 +114,7 @@ function buildRequest(driver: Driver, model: Model, notices: readonly Notice[]):
     items: notices.length === 0 ? driver.window.items : [...driver.window.items, ...notices],
   });
   const left = outputAllowance(driver.head, settings.limits, model.cost ?? null);
-  const allowance = Math.min(left, outputRoom(driver.head, model.contextWindow));
+  const allowance = Math.min(left, model.assumesWindow === true ? Infinity : outputRoom(driver.head, model.contextWindow));
   return {
     instructions: directed.instructions,
     tools: directed.tools,

@@ -47,6 +47,8 @@ export interface Model {
   readonly id: string;
   /** Tokens that fit into one request, where known. */
   readonly contextWindow: number | null;
+  /** True where the window is a safe guess, which the model's own may well pass. */
+  readonly assumesWindow?: boolean;
   /** Most tokens of one answer, where known. */
   readonly maxOutput?: number | null;
   /** US dollars of a sampling that uses so much; none where the price isn't known. Grows with each count. */
