@@ -4,7 +4,6 @@ import type { DriveEnd } from "@holdfast/runtime";
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
-import { usesColour } from "../cli/io.ts";
 import { usage } from "../cli/parse.ts";
 import { homeFolder, writeAtomically } from "../config/home.ts";
 import { isTrusted } from "../config/trust-store.ts";
@@ -13,21 +12,17 @@ import { findPrompts } from "../prompts/find.ts";
 import { readPromptFile } from "../prompts/file.ts";
 import type { Said } from "../prompts/use.ts";
 import { readCall, sayPrompt } from "../prompts/use.ts";
-import { renderEnding } from "../render/ending.ts";
-import { createJsonEvents, jsonLine, withoutHidden } from "../render/json-events.ts";
-import { fit, wrap } from "../render/layout.ts";
-import { createProgress } from "../render/progress.ts";
-import { sanitize, sanitizeLine } from "../render/sanitize.ts";
-import { createStyle } from "../render/style.ts";
+import { jsonLine } from "../render/json-events.ts";
+import { sanitizeLine } from "../render/sanitize.ts";
 import type { Hosts } from "../runtime-api.ts";
 import { driveTurn } from "../session/drive-turn.ts";
 import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
 import { readImage } from "../session/images.ts";
 import { readOutputSchema } from "../session/output-schema.ts";
+import { showJson, showProgress } from "../session/show-turn.ts";
 import type { ReadySession } from "../session/start.ts";
 import { inputParts, openSetup, resumeSession, startSession, titleOf } from "../session/start.ts";
-import { version } from "../version.ts";
 
 const spec: CommandSpec = {
   name: "exec",
@@ -198,66 +193,6 @@ async function writeMessage(path: string, end: DriveEnd, io: Io): Promise<void> 
     const why = error instanceof Error ? error.message : String(error);
     io.stderr.write(`holdfast: -o: the final message could not be written to ${sanitizeLine(path)}: ${sanitizeLine(why)}\n`);
   }
-}
-
-interface Shown {
-  readonly onEvent: NonNullable<Parameters<typeof driveTurn>[2]["onEvent"]>;
-  end(end: DriveEnd, session: string | null): void;
-}
-
-function showJson(io: Io, ready: ReadySession): Shown {
-  const events = createJsonEvents(ready.checks);
-  events.remember(ready.earlier);
-  io.stdout.write(jsonLine(events.thread(ready.session)));
-  return {
-    onEvent: (event) => {
-      for (const line of events.take(event)) io.stdout.write(jsonLine(line));
-    },
-    end: (end) => {
-      for (const line of events.end(end)) io.stdout.write(jsonLine(line));
-      for (const remark of ready.host.remarks()) io.stderr.write(`${sanitizeLine(remark)}\n`);
-    },
-  };
-}
-
-/** JSON for a program, as it is; at a terminal what could control it is escaped and the JSON means the same. Null for no JSON. */
-function asJson(message: string, isTTY: boolean): string | null {
-  try {
-    JSON.parse(message);
-  } catch {
-    return null;
-  }
-  return isTTY ? withoutHidden(message.trim().replaceAll("\r", "\n")) : message.trim();
-}
-
-function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Shown {
-  const style = createStyle(usesColour(io.stderr, io.env));
-  const width = () => Math.max(40, io.stderr.columns);
-  const print = (lines: readonly string[]) => {
-    if (lines.length > 0) io.stderr.write(`${lines.join("\n")}\n`);
-  };
-  const progress = createProgress({ style, width, outputLines: 6, showsAnswer: true, checks: ready.checks });
-  // What was proposed before is named where it goes on; it was shown then.
-  for (const event of ready.earlier) progress(event);
-  if (!isQuiet) {
-    print([
-      style.dim(fit(`holdfast ${version} · ${sanitizeLine(ready.model)} · session ${ready.session}`, width())),
-      style.dim(fit(sanitizeLine(ready.workspace.cwd), width())),
-      ...ready.notes.flatMap((note) => wrap(note, width()).map(style.dim)),
-    ]);
-  }
-  return {
-    onEvent: (event) => {
-      if (!isQuiet) print(progress(event));
-    },
-    end: (end, session) => {
-      const message = end.report?.message ?? "";
-      if (message !== "")
-        io.stdout.write(`${(ready.isStructured ? asJson(message, io.stdout.isTTY) : null) ?? sanitize(message).trimEnd()}\n`);
-      print(renderEnding(end, { style, width: width(), session, showsResume: true }));
-      print(ready.host.remarks().flatMap((remark) => wrap(sanitizeLine(remark), width())));
-    },
-  };
 }
 
 export const command: Command = { ...spec, run };
