@@ -1,4 +1,4 @@
-import type { CheckDefinition, Evidence, Json, Weakness } from "@holdfast/protocol";
+import type { CommandCheck, Evidence, Json, Weakness } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
@@ -27,7 +27,7 @@ const repeatWithinMs = 60_000;
 export async function takeBaseline(
   input: VerifierInput,
   rounds: Rounds,
-  checks: readonly CheckDefinition[],
+  checks: readonly CommandCheck[],
   runs: boolean,
   context: VerifierContext,
   signal: AbortSignal,
@@ -39,7 +39,7 @@ export async function takeBaseline(
   const snapshot = await observer.snapshot(earlier?.manifest ?? null);
   const first = earlier?.manifest ?? snapshot.manifest;
   const evidence = (earlier?.evidence ?? []).filter((one) => checks.some((check) => check.id === one.checkId));
-  const found: (readonly [CheckDefinition, CheckInputs])[] = [];
+  const found: (readonly [CommandCheck, CheckInputs])[] = [];
   for (const check of checks) found.push([check, await findInputs(check, first, observer, files)]);
 
   const isDependency = matcher(dependenciesInScope);

@@ -1,4 +1,4 @@
-import type { CheckDefinition, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
+import type { CommandCheck, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
 import { countWeakness, executed } from "./count-weakness.ts";
@@ -28,7 +28,7 @@ interface Held {
 export async function checkFinal(
   input: VerifierInput,
   rounds: Rounds,
-  check: CheckDefinition,
+  check: CommandCheck,
   baseline: Baseline,
   context: VerifierContext,
   signal: AbortSignal,

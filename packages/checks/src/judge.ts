@@ -58,7 +58,7 @@ function rowOf(
   if (after === null) return { check, before, after, now: "not run", reasons: ["it was not run"] };
   const reasons = after.weaknesses.map((weakness) => weakness.detail);
   const passes = after.run.passed || after.repeats.some((run) => run.passed);
-  if (!passes) return { check, before, after, now: "fail", reasons: [`failed: ${describeRun(after.run)}`] };
+  if (!passes) return { check, before, after, now: "fail", reasons: [`failed: ${describe(check, after.run)}`] };
   if (stale.has(check.id)) reasons.push("a later check changed files after it ran");
   else if (subject !== null && after.subjectAfter !== subject) reasons.push("files changed after it ran, before the turn ended");
   else if (before !== null && !after.run.passed && reasons.length === 0) reasons.push("its runs disagree");
@@ -80,6 +80,11 @@ function headingOf(
   const shown = rows.filter((row) => row.before !== null && !row.before.run.passed && row.before.weaknesses.length === 0);
   if (shown.length > 0)
     return `demonstrated: ${shown.map((row) => row.check.name).join(", ")} failed before and ${shown.length === 1 ? "passes" : "pass"} now`;
+  const [only] = rows;
+  if (rows.length === 1 && only?.check.kind === "inspected") {
+    const { files, range } = only.check;
+    return `inspected: all ${files.length} changed files of ${range} were read`;
+  }
   const what = isUnchanged ? "nothing was changed, and " : "";
   if (rows.every((row) => row.before === null)) return `not demonstrated: ${what}the checks pass now; how they were before is not known`;
   return `not demonstrated: ${what}the checks passed before as well`;
@@ -88,7 +93,7 @@ function headingOf(
 function criterionOf({ check, before, after, now }: Row): Criterion {
   const notes: string[] = [];
   if (after !== null) {
-    notes.push(describeRun(after.run));
+    notes.push(describe(check, after.run));
     if (after.originalInputsRun !== null) notes.push(`with the earlier tests: ${after.originalInputsRun.passed ? "passes" : "fails"}`);
     notes.push(...(after.notes ?? []));
     if (!after.sandboxed) notes.push("run without a sandbox");
@@ -101,6 +106,10 @@ function criterionOf({ check, before, after, now }: Row): Criterion {
     now,
     evidence: notes.join(", "),
   };
+}
+
+function describe(check: CheckDefinition, run: CheckRun): string {
+  return check.kind === "inspected" ? run.tail : describeRun(run);
 }
 
 /** In a few words: how it ended, what it counted, how long it took. */
@@ -126,6 +135,7 @@ function forModel(failed: readonly Row[]): string {
   const parts = failed.map(({ check, after }) => {
     const run = after?.run;
     if (run === undefined) return "";
+    if (check.kind === "inspected") return `Not every change of ${check.range} was read with read_change: ${run.tail}`;
     const tail = run.tail.length > room ? `[…]${run.tail.slice(-room)}` : run.tail;
     return `The check \`${check.command}\` failed (${describeRun(run)}). The end of its output:\n${tail.trimEnd()}`;
   });

@@ -1,4 +1,4 @@
-import type { CheckDefinition, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
+import type { CommandCheck, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
 import type {
   BlobStore,
   CheckFiles,
@@ -30,7 +30,7 @@ export interface VerifierInput {
 
 /** One check in one round. */
 export interface Round {
-  readonly check: CheckDefinition;
+  readonly check: CommandCheck;
   readonly context: VerifierContext;
   readonly signal: AbortSignal;
   /** Manifest whose scope and ignore rules hold. */

@@ -3,6 +3,7 @@ import { storedInputs, takeBaseline } from "./baseline.ts";
 import { checkFinal } from "./final.ts";
 import { beforeBuild } from "./builds.ts";
 import { beforeInstall } from "./installs.ts";
+import { checkInspected } from "./inspected.ts";
 import { judge, staleChecks } from "./judge.ts";
 import { subjectOf } from "./subject.ts";
 import { createRounds, type VerifierInput } from "./rounds.ts";
@@ -14,9 +15,19 @@ import { createRounds, type VerifierInput } from "./rounds.ts";
 export function createVerifier(input: VerifierInput): Verifier {
   const rounds = createRounds(input);
   return {
-    baseline: (checks, runs, context, signal) => takeBaseline(input, rounds, checks, runs, context, signal),
+    baseline: (checks, runs, context, signal) =>
+      takeBaseline(
+        input,
+        rounds,
+        checks.filter((check) => check.kind === "command"),
+        runs,
+        context,
+        signal,
+      ),
     check: (check, baseline, context, signal) =>
-      rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal)),
+      check.kind === "inspected"
+        ? checkInspected(input, check, baseline, context)
+        : rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal)),
     beforeRun: async (command, cwd, baseline) =>
       (await beforeInstall(input, command, cwd, baseline)) ?? (await beforeBuild(input, command, baseline)),
     // Few sessions have a schema.

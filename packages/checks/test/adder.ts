@@ -1,4 +1,4 @@
-import type { CheckDefinition, Evidence } from "@holdfast/protocol";
+import type { CommandCheck, Evidence } from "@holdfast/protocol";
 import { commandCheck } from "../src/index.ts";
 import { makePlace, type Place } from "./place.ts";
 
@@ -28,7 +28,7 @@ export function kinds(evidence: readonly Evidence[]): string[] {
 }
 
 /** Takes the baseline, does the work, and runs the check as the end of the turn would. */
-export async function endingOf(place: Place, work: () => void | Promise<void>, check: CheckDefinition = npmTest) {
+export async function endingOf(place: Place, work: () => void | Promise<void>, check: CommandCheck = npmTest) {
   const baseline = await place.baseline(check);
   await work();
   const { evidence, verdict } = await place.round(baseline, check);

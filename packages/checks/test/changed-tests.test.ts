@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { CheckDefinition } from "@holdfast/protocol";
+import type { CommandCheck } from "@holdfast/protocol";
 import { commandCheck } from "../src/index.ts";
 import { endingOf, makeAdder, right, testFile } from "./adder.ts";
 import type { Place } from "./place.ts";
@@ -11,7 +11,7 @@ beforeEach(() => {
   place = makeAdder();
 });
 afterEach(() => place.end());
-const ending = (...[work, check]: [() => void | Promise<void>, CheckDefinition?]) => endingOf(place, work, check);
+const ending = (...[work, check]: [() => void | Promise<void>, CommandCheck?]) => endingOf(place, work, check);
 
 test("nothing was done and the tests fail: refuted, and the model is told what failed", async () => {
   const end = await ending(() => {});

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { CheckDefinition, Evidence, RecordedRun } from "@holdfast/protocol";
+import type { CommandCheck, Evidence, RecordedRun } from "@holdfast/protocol";
 import type {
   Baseline,
   BlobStore,
@@ -35,9 +35,9 @@ export interface Place {
   remove(path: string): void;
   git(...args: string[]): void;
   commit(): void;
-  baseline(...checks: CheckDefinition[]): Promise<Baseline>;
+  baseline(...checks: CommandCheck[]): Promise<Baseline>;
   /** Runs the checks as one round and judges it. */
-  round(baseline: Baseline, ...checks: CheckDefinition[]): Promise<{ readonly evidence: Evidence[]; readonly verdict: Verdict }>;
+  round(baseline: Baseline, ...checks: CommandCheck[]): Promise<{ readonly evidence: Evidence[]; readonly verdict: Verdict }>;
   context(): VerifierContext;
   end(): Promise<void>;
 }
@@ -100,6 +100,7 @@ export function makePlace(options: PlaceOptions = { mode: "off", processes: (_to
       acceptCheckChanges: place.accept,
       runs: place.runs,
       runningTasks: [],
+      inspected: [],
       earlier: null,
       handOver: async () => undefined,
       onOutput: (_, text) => printed.push(text),

@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { CheckDefinition } from "@holdfast/protocol";
+import type { CommandCheck } from "@holdfast/protocol";
 import { commandCheck } from "../src/index.ts";
 import { endingOf, makeAdder, kinds, npmTest, right, wrong } from "./adder.ts";
 import type { Place } from "./place.ts";
@@ -11,7 +11,7 @@ beforeEach(() => {
   place = makeAdder();
 });
 afterEach(() => place.end());
-const ending = (...[work, check]: [() => void | Promise<void>, CheckDefinition?]) => endingOf(place, work, check);
+const ending = (...[work, check]: [() => void | Promise<void>, CommandCheck?]) => endingOf(place, work, check);
 
 test("a source that ends the run and prints a summary of its own is no proof", async () => {
   const forged = ["tests 2", "suites 0", "pass 2", "fail 0", "cancelled 0", "skipped 0", "todo 0", "duration_ms 1"].map(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { inspectedPart } from "./check.ts";
 import { expectation } from "./expectation.ts";
 import { json } from "./json.ts";
 import { replayClass } from "./decision.ts";
@@ -81,6 +82,8 @@ export const callOutcome = z.object({
   steps: z.array(planStep).optional(),
   /** How much of a task's output has now been shown, bytes. */
   shown: z.object({ taskId: z.string(), bytes: z.number().int().nonnegative() }).optional(),
+  /** Parts of changes that the model has now read: set by `read_change` alone. */
+  inspected: z.array(inspectedPart).optional(),
   /** Set by `give_up` alone. */
   gaveUp: z.object({ reason: z.string(), blockedBy: z.string().nullable() }).optional(),
 });

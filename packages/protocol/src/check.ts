@@ -2,21 +2,43 @@ import { z } from "zod";
 import { planStep } from "./plan.ts";
 import { trustLabel } from "./trust.ts";
 
-/** A check: a test the runtime runs itself. `authority` says who asked for it; a model's can add, never replace. */
-export const checkDefinition = z.object({
-  id: z.string(),
+/** What every check has. `authority` says who asked for it; a model's can add, never replace. */
+const asked = { id: z.string(), name: z.string(), authority: trustLabel, isRequired: z.boolean() };
+
+/** A command that must end with exit status 0. */
+export const commandCheck = z.object({
+  ...asked,
   kind: z.literal("command"),
-  name: z.string(),
   command: z.string(),
-  authority: trustLabel,
-  isRequired: z.boolean(),
   /** Files that decide the result: globs relative to the workspace. Empty: the toolchain's test patterns. */
   inputs: z.array(z.string()),
   /** Files that the check may write without touching the evidence: globs relative to the workspace. */
   outputs: z.array(z.string()),
   timeoutMs: z.number().int().positive(),
 });
+export type CommandCheck = z.infer<typeof commandCheck>;
+
+/** The change of one file, shown in `parts` pieces; `digest` is of its text. */
+export const changeToRead = z.object({ path: z.string(), digest: z.string(), parts: z.number().int().positive() });
+export type ChangeToRead = z.infer<typeof changeToRead>;
+
+/** Every part of these changes must have been shown to the model. */
+export const inspectedCheck = z.object({
+  ...asked,
+  kind: z.literal("inspected"),
+  /** In words: which changes they are. */
+  range: z.string(),
+  files: z.array(changeToRead),
+});
+export type InspectedCheck = z.infer<typeof inspectedCheck>;
+
+/** A check: a test the runtime runs itself. */
+export const checkDefinition = z.discriminatedUnion("kind", [commandCheck, inspectedCheck]);
 export type CheckDefinition = z.infer<typeof checkDefinition>;
+
+/** A part of a change that was shown to the model. */
+export const inspectedPart = z.object({ path: z.string(), digest: z.string(), part: z.number().int().positive() });
+export type InspectedPart = z.infer<typeof inspectedPart>;
 
 /** Test counts read from a check's output; null where its output shows none (exit-only evidence). */
 export const testCounts = z.object({

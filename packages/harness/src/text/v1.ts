@@ -51,7 +51,8 @@ export function describeServers(servers: readonly string[]): string {
 }
 
 export function describeChecks(checks: readonly CheckDefinition[]): string {
-  return `When you say you are done, the runtime runs: ${checks.map((check) => check.command).join("; ")}`;
+  const named = checks.map((check) => (check.kind === "command" ? check.command : `a look at what you read of ${check.range}`));
+  return `When you say you are done, the runtime runs: ${named.join("; ")}`;
 }
 
 /** Null: a schema that no longer holds. */

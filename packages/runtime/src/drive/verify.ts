@@ -25,6 +25,7 @@ function context(driver: Driver, runId: string, handOver: HandOver): VerifierCon
     handOver,
     isSandboxed: settings.sandbox !== "off",
     acceptCheckChanges: settings.acceptCheckChanges,
+    inspected: driver.registers.entries("inspected").flatMap(([, parts]) => parts),
     runs: driver.registers.get("runs", "") ?? [],
     runningTasks: driver.registers.entries("task").map(([, task]) => task.ref),
     onOutput: (checkId, text) => {

@@ -378,6 +378,7 @@ function callSettled(head: Head, registers: Registers, payload: EventPayload<"ca
         ? []
         : [put("output", outcome.output, { callId, blob: outcome.whole })]),
       ...(outcome.task === undefined ? [] : [put("task", outcome.task.id, outcome.task)]),
+      ...(outcome.inspected === undefined ? [] : [put("inspected", callId, outcome.inspected)]),
       ...(outcome.shown === undefined ? [] : shownOf(registers, outcome.shown)),
       ...(outcome.endedTask === undefined ? [] : [put("task", outcome.endedTask, null)]),
       ...(call?.approvalId && registers.get("approval", call.approvalId)?.status === "open"

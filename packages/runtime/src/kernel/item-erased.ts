@@ -36,6 +36,7 @@ export function itemErased(
       ...registers.entries("plan").flatMap(([key, plan]) => (plan.callId === (callId ?? outputOf) ? [put("plan", key, null)] : [])),
       ...ofCall(registers.entries("doubt")).flatMap(([key, doubt]) => (doubt.callId === callId ? [put("doubt", key, null)] : [])),
       ...registers.entries("output").flatMap(([handle, { callId: from }]) => (from === outputOf ? [put("output", handle, null)] : [])),
+      ...registers.entries("inspected").flatMap(([id]) => (id === callId || id === outputOf ? [put("inspected", id, null)] : [])),
       ...ofCall(registers.entries("task")).flatMap(([id, task]) =>
         task.callId === callId
           ? [put("task", id, { ...task, title: erasedText, ...(task.command === undefined ? {} : { command: erasedText }) })]

@@ -3,6 +3,7 @@ import type {
   CallPlan,
   CheckDefinition,
   Evidence,
+  InspectedPart,
   Json,
   PlanStep,
   Question,
@@ -161,6 +162,8 @@ export interface RegisterKinds {
   /** Content digest of a file as the model saw it last, by real path. */
   readonly seen: { readonly digest: string };
   readonly task: Task;
+  /** Parts of changes that a call showed to the model, by call. */
+  readonly inspected: readonly InspectedPart[];
   /** Where the whole of a result is of which the model saw a part, by its handle. */
   readonly output: { readonly callId: string; readonly blob: string };
   /** Commands of this session that installed dependencies or built, oldest first. */

@@ -1,4 +1,4 @@
-import type { CheckDefinition, Evidence, Json, RecordedRun, Report } from "@holdfast/protocol";
+import type { CheckDefinition, Evidence, InspectedPart, Json, RecordedRun, Report } from "@holdfast/protocol";
 import type { Owner } from "./log.ts";
 
 export interface Baseline {
@@ -15,6 +15,8 @@ export interface VerifierContext {
   readonly runId: string;
   readonly isSandboxed: boolean;
   readonly acceptCheckChanges: readonly string[];
+  /** The parts of changes that the model was shown. */
+  readonly inspected: readonly InspectedPart[];
   /** What the session's commands installed and built, oldest first. */
   readonly runs: readonly RecordedRun[];
   /** Commands of the session that still run; they are paused while a check runs. */
