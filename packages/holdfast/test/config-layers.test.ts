@@ -195,15 +195,15 @@ test("--config takes TOML values and plain text, sets one key, and never repeats
   const injected = (await load("", "", { overrides: ['model="a/b"\napprovals="allow"'] })).config;
   expect(injected.approvals).toBeUndefined();
   for (const override of [
-    "nonsense-sk-secret-value",
+    "nonsense-sk-hidden-value",
     "=x",
-    "a b=sk-secret-value",
-    "wrong.api_key=sk-secret-value",
-    "effort=sk-secret-value",
+    "a b=sk-hidden-value",
+    "wrong.api_key=sk-hidden-value",
+    "effort=sk-hidden-value",
   ]) {
     const told = (await failure(load("", "", { overrides: [override] }))) as Error & { hint?: string };
     expect(told).toBeInstanceOf(Error);
-    expect(`${told.message}${told.hint}`).not.toContain("secret");
+    expect(`${told.message}${told.hint}`).not.toContain("hidden");
   }
 });
 

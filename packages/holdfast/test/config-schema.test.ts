@@ -53,7 +53,7 @@ tools = ["read"]
 command = "x"
 matcher = "edit_file"
 [web]
-search = { provider = "x", base_url = "https://x.example", api_key_env = "K" }
+search = { provider = "brave", base_url = "https://x.example", api_key_env = "K" }
 [sessions]
 keep_days = 9
 [profiles.p]

@@ -30,7 +30,7 @@ const input = z.strictObject({
   url: httpUrl(),
   method: z.preprocess((value) => (typeof value === "string" ? value.toUpperCase() : value), z.enum(methods)).optional(),
   headers: headersInput(),
-  json: z.json().optional().describe("body, sent as application/json"),
+  json: z.unknown().optional().describe("body, sent as application/json"),
   body: z.string().optional().describe("body as text, instead of json"),
   timeout_s: whole(1, 600).optional().describe(`default ${defaultTimeoutS}`),
   idempotent: flag()
@@ -43,7 +43,7 @@ type Input = z.infer<typeof input>;
 export function httpRequest(ports: ToolPorts, http: HttpPorts) {
   return defineTool({
     name: "http_request",
-    description: "Send an HTTP request, as to a REST API, and read the answer. For a page to read use web_fetch.",
+    description: `Send an HTTP request, as to a REST API, and read the answer. For a page to read use web_fetch.${secretsOf(http)}`,
     input,
     async plan(wanted, _context) {
       const target = targetOf(wanted.url);
@@ -71,6 +71,10 @@ export function httpRequest(ports: ToolPorts, http: HttpPorts) {
     },
     run: (wanted, intent, context, signal) => run(ports, http, wanted, intent, context, signal),
   });
+}
+
+function secretsOf({ secretNames }: HttpPorts): string {
+  return secretNames.length === 0 ? "" : ` Secrets for headers: ${secretNames.join(", ")}.`;
 }
 
 function isSafe(method: string): boolean {

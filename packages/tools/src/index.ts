@@ -38,10 +38,9 @@ export function createTools(ports: ToolPorts): Tool[] {
     viewImage(ports),
     ...commands,
     ...outputs,
-    ...inputs,
     updatePlan,
     askUser,
     giveUp,
-    ...[...web, ...searches].map((tool) => ({ ...tool, isDeferred: true })),
+    ...[...inputs, ...web, ...searches].map((tool) => ({ ...tool, isDeferred: true })),
   ];
 }

@@ -48,12 +48,18 @@ export function requestSchema(schema: z.ZodType): Json {
   return slim(z.toJSONSchema(schema) as Json);
 }
 
+/** A bound that whoever knows the word keeps anyway: a refusal names it where one does not. */
+function isEmptyBound(key: string, value: Json): boolean {
+  if (typeof value !== "number") return false;
+  return ((key === "minimum" || key === "minLength") && value <= 1) || Math.abs(value) === Number.MAX_SAFE_INTEGER;
+}
+
 function slim(value: Json): Json {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map(slim);
-  const dropped = new Set(["$schema", "additionalProperties"]);
+  const dropped = new Set(["$schema", "additionalProperties", "propertyNames"]);
   const entries = Object.entries(value as { [key: string]: Json })
-    .filter(([key, each]) => !dropped.has(key) && !(typeof each === "number" && Math.abs(each) === Number.MAX_SAFE_INTEGER))
+    .filter(([key, each]) => !dropped.has(key) && !isEmptyBound(key, each))
     .map(([key, each]): [string, Json] => [key, slim(each)]);
   return Object.fromEntries(entries);
 }

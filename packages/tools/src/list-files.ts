@@ -13,14 +13,14 @@ const defaultDepth = 2;
 
 const input = z.strictObject({
   path: z.string().optional(),
-  glob: z.string().min(1).optional().describe("only these, such as **/*.ts"),
-  depth: whole(1, 50).optional().describe(`default ${defaultDepth}; deeper folders are only counted`),
+  glob: z.string().min(1).optional(),
+  depth: whole(1, 50).optional().describe(`default ${defaultDepth}; what is deeper is counted`),
 });
 
 export function listFiles(ports: ToolPorts) {
   return defineTool({
     name: "list_files",
-    description: "List a folder's files with sizes, sorted by path. Ignored files are left out.",
+    description: "List files with sizes, sorted by path. Ignored files are left out.",
     input,
     async plan({ path }, context) {
       const place = await placeOf(ports.files, context.cwd, path ?? ".");

@@ -25,7 +25,7 @@ const input = z.strictObject({
   command: z.string().trim().min(1).describe("for bash"),
   cwd: z.string().optional(),
   timeout_s: whole(1, maxTimeoutS).optional().describe(`default ${defaultTimeoutS}`),
-  tty: flag().optional().describe("give it a terminal to type at with write_input"),
+  tty: flag().optional().describe("give it a terminal to type at with write_input (see search_tools)"),
   stdin: flag().optional().describe("keep its input open for write_input"),
   yield_s: whole(0, maxYieldS).optional().describe(`return after this while it runs on; default ${defaultYieldS}`),
   expect: decoded(z.strictObject({ exit_code: whole(0, 255).optional(), output_contains: z.string().optional() }))

@@ -16,5 +16,5 @@ export function httpPorts(
     },
     values: () => Object.values(secrets).map(([value]) => value),
   };
-  return { network: createNetwork(), secrets: store, keyedHosts: [], search: null, ...more };
+  return { network: createNetwork(), secrets: store, secretNames: Object.keys(secrets), keyedHosts: [], search: null, ...more };
 }

@@ -23,7 +23,7 @@ export function searchTools(deferred: readonly Tool[], sources: readonly ToolSou
   return {
     spec: {
       name: "search_tools",
-      description: "Find more tools than these. Gives the best matches with their input schemas; an empty query lists all.",
+      description: `Find more tools than these${namesOf(deferred)}. Gives the best matches with their input schemas; an empty query lists all.`,
       schema: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
     },
     async plan(input) {
@@ -49,6 +49,11 @@ export function searchTools(deferred: readonly Tool[], sources: readonly ToolSou
       };
     },
   };
+}
+
+/** The built-in ones are few and always the same. */
+function namesOf(deferred: readonly Tool[]): string {
+  return deferred.length === 0 ? "" : ` (${deferred.map(({ spec }) => spec.name).join(", ")}, …)`;
 }
 
 function queryOf(input: Json): string | CallRefusal {

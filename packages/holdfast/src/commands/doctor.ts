@@ -11,7 +11,7 @@ import { projectDefinitions } from "../config/definitions.ts";
 import { ensureHome, homeFolder } from "../config/home.ts";
 import { chooseModel, endpointOf, isPlayed } from "../config/model-choice.ts";
 import { findLocalServers } from "../config/local-servers.ts";
-import { preparedProviders, secretValues } from "../config/provider.ts";
+import { preparedProviders, searchKeyVariables, secretValues } from "../config/provider.ts";
 import { projectConfigPath } from "../config/load.ts";
 import { problemText } from "../config/settings.ts";
 import { isTrusted } from "../config/trust-store.ts";
@@ -54,6 +54,7 @@ async function run(_given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     await checkProgram(io, "git", "problem", "checks, diffs and tracked files need it: install git"),
     ...(process.platform === "linux" ? [await checkProgram(io, "socat", "note", "--allow-net HOST needs it: apt-get install socat")] : []),
     await checkModel(io, config.config),
+    ...(config.config === null ? [] : await checkSearch(io, config.config)),
     await checkTrust(io, home),
   ];
   const style = createStyle(usesColour(io.stdout, io.env));
@@ -83,6 +84,19 @@ async function checkHome(home: string): Promise<Finding> {
     return { about: "home", state: "ok", text: home };
   } catch {
     return { about: "home", state: "problem", text: `${home} can't be written: make it yours, or set HOLDFAST_HOME to a folder that is` };
+  }
+}
+
+/** Nothing where no service is configured. */
+async function checkSearch(io: Io, config: Config): Promise<Finding[]> {
+  if (config.web.search === undefined) return [];
+  const { searchProvider } = await import("../host/http.ts");
+  try {
+    const found = searchProvider(config, io.env);
+    if (found !== null) return [{ about: "search", state: "ok", text: `${found.kind} at ${found.baseUrl}` }];
+    return [{ about: "search", state: "note", text: `there is no web_search: ${searchKeyVariables(config).join(" ")} is not set` }];
+  } catch (error) {
+    return [problem("search", error)];
   }
 }
 

@@ -174,7 +174,7 @@ export const keys = {
         default: "workspace-write",
         env: "HOLDFAST_SANDBOX",
       }),
-      allow_net: key(list(host), 'hosts that commands may reach; ["all"] for every one', { default: [] }),
+      allow_net: key(list(host), 'hosts that commands and web tools may reach; ["all"] for every one', { default: [] }),
     }),
     "how far commands reach",
     { reason: "how far its commands reach is yours to say" },
@@ -202,16 +202,36 @@ export const keys = {
   web: key(
     table({
       search: key(
-        table({
-          provider: key(text, "the provider of web_search"),
-          base_url: key(url, "its address, where it is your own"),
-          api_key_env: key(variable, "the environment variable that holds its key"),
-        }),
-        "who answers web_search",
+        table(
+          {
+            provider: key(oneOf(["brave", "tavily", "exa", "searxng"]), "the kind of service"),
+            base_url: key(url, "its address, where it is your own; searxng has no other"),
+            api_key_env: key(variable, "the variable of its key: BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY where nothing is said"),
+          },
+          { lacks: (has) => (has("provider") ? null : "provider") },
+        ),
+        "who answers web_search; without it there is no such tool",
       ),
+      keyed_hosts: key(list(host), "hosts whose APIs honour the header Idempotency-Key: a request whose answer was lost is sent again", {
+        default: [],
+      }),
     }),
     "what the web tools use",
     { reason: "it says where your searches and keys go" },
+  ),
+  secrets: key(
+    named(
+      table(
+        {
+          env: key(variable, "the environment variable that holds the value"),
+          hosts: key(list(host), "the hosts it may be sent to, such as api.github.com"),
+        },
+        { lacks: (has) => (has("env") ? (has("hosts") ? null : "hosts (where it may be sent)") : "env (the variable that holds it)") },
+      ),
+      name,
+    ),
+    "values that http_request may put into a header by name; the model never sees them",
+    { reason: "it says where your keys go" },
   ),
   sessions: key(
     table({

@@ -88,11 +88,20 @@ function isElsewhere(name: string, env: Env): boolean {
   return variable != null && Boolean(env[variable]);
 }
 
+/** Where the key of web_search is looked for. */
+export function searchKeyVariables({ web: { search } }: Config): string[] {
+  const usual = { brave: "BRAVE_API_KEY", tavily: "TAVILY_API_KEY", exa: "EXA_API_KEY", searxng: null };
+  const variable = search?.apiKeyEnv ?? (search?.provider === undefined ? null : usual[search.provider]);
+  return variable === null ? [] : [variable];
+}
+
 /** Every secret value that this process holds, for redaction. */
 export function secretValues(config: Config, env: Env): string[] {
   const variables = [
     ...Object.values(presets).flatMap((preset) => preset.keyVariables),
     ...Object.values(config.providers).flatMap((own) => (own.apiKeyEnv === undefined ? [] : [own.apiKeyEnv])),
+    ...Object.values(config.secrets).flatMap(({ env: variable }) => (variable === undefined ? [] : [variable])),
+    ...searchKeyVariables(config),
   ];
   const written = Object.values(config.providers).flatMap((own) => [own.apiKey, ...Object.values(own.headers ?? {})]);
   return [...new Set([...variables.map((variable) => env[variable]), ...written])].filter((value): value is string => Boolean(value));

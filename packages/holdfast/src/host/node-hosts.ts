@@ -6,6 +6,7 @@ import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
 import { launcher } from "../launcher.ts";
 import { serversOf } from "../mcp/servers.ts";
+import { createHttp } from "./http.ts";
 import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
 import { createReplays } from "./replay.ts";
@@ -106,7 +107,10 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     clock,
     ids,
     model: createModels({ config, env, secrets, onNote: options.onNote, replay: replays.open }),
-    tools: harness.createToolHost(tools.createTools({ files, blobs, processes, isRedacted }), mcp.source === null ? [] : [mcp.source]),
+    tools: harness.createToolHost(
+      tools.createTools({ files, blobs, processes, isRedacted, http: createHttp(config, env) }),
+      mcp.source === null ? [] : [mcp.source],
+    ),
     files,
     processes,
     observer,

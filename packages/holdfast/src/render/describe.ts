@@ -25,6 +25,7 @@ export function describeEnd(outcome: CallOutcome): string {
   if (outcome.timedOut) parts.push("timed out");
   else if (outcome.signal) parts.push(`ended by ${outcome.signal}`);
   else if (outcome.exitCode !== undefined && outcome.exitCode !== null) parts.push(`exit ${outcome.exitCode}`);
+  if (outcome.httpStatus !== undefined) parts.push(`HTTP ${outcome.httpStatus}`);
   if (outcome.changed !== undefined && outcome.changed.length > 0) parts.push(`${plural(outcome.changed.length, "file")} changed`);
   if (outcome.task !== undefined) parts.push(`goes on as ${outcome.task.id}`);
   if (outcome.durationMs !== undefined) parts.push(duration(outcome.durationMs));

@@ -264,8 +264,14 @@ function itemBody(call: OpenCall): Record<string, unknown> {
   const plan = call.decided?.plan;
   if (plan?.command !== undefined) return { type: "command_execution", command: plan.command };
   if (plan !== undefined && isEdit(plan)) return { type: "file_change" };
+  if (call.tool === "web_search") return { type: "web_search", query: queryOf(plan?.input ?? parsedOr(call.input)) };
   const { server, tool } = plan?.mcp ?? { server: "holdfast", tool: call.tool };
   return { type: "mcp_tool_call", server, tool, arguments: plan?.input ?? parsedOr(call.input) };
+}
+
+function queryOf(input: unknown): string {
+  const query = typeof input === "object" && input !== null && "query" in input ? input.query : "";
+  return typeof query === "string" ? query : "";
 }
 
 function parsedOr(input: string): unknown {

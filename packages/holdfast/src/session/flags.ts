@@ -32,7 +32,11 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
     help: "where commands may write: read-only, workspace-write (default) or off",
     oneOf: ["read-only", "workspace-write", "off"],
   },
-  "allow-net": { kind: "list", value: "HOST", help: "a host that commands may reach, or all (repeatable, or separated by commas)" },
+  "allow-net": {
+    kind: "list",
+    value: "HOST",
+    help: "a host that commands and web tools may reach, or all (repeatable, or separated by commas)",
+  },
   approvals: {
     kind: "string",
     value: "MODE",

@@ -33,7 +33,14 @@ export interface Place {
   readonly workspace: string;
   readonly server: ModelServer;
   readonly marker: string;
-  start(args: readonly string[], options?: { readonly wire?: Provider; readonly stdin?: string }): Started;
+  start(
+    args: readonly string[],
+    options?: {
+      readonly wire?: Provider;
+      readonly stdin?: string;
+      readonly env?: Readonly<Record<string, string>>;
+    },
+  ): Started;
   exec(...args: string[]): Promise<Finished>;
   /** The one session there is. */
   session(): Promise<string>;
@@ -79,7 +86,7 @@ export async function createPlace(
     workspace,
     server,
     marker,
-    start(args, { wire = "openai", stdin } = {}) {
+    start(args, { wire = "openai", stdin, env: more = {} } = {}) {
       const isModelLess = !["exec"].includes(args[0] ?? "exec");
       const child = spawn(
         bin,
@@ -94,7 +101,7 @@ export async function createPlace(
             ],
         {
           cwd: workspace,
-          env: env(server.baseUrl),
+          env: { ...env(server.baseUrl), ...more },
           stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
         },
       );

@@ -12,7 +12,7 @@ export type HeaderInput = Readonly<Record<string, z.infer<typeof value>>>;
 export function headersInput() {
   return decoded(z.record(z.string(), value))
     .optional()
-    .describe('a value is text, or {"secret": NAME, "prefix": "Bearer "} for one that the user keeps under that name');
+    .describe('name to text, or to {"secret": NAME, "prefix": "Bearer "} for a value that the user keeps under that name');
 }
 
 /** What concerns the connection, and the key that the runtime sets itself. */

@@ -14,6 +14,8 @@ export interface SearchProvider {
 export interface HttpPorts {
   readonly network: Network;
   readonly secrets: SecretStore;
+  /** Names that a header may give. */
+  readonly secretNames: readonly string[];
   /** Hosts known to answer a repeated `Idempotency-Key` from their record, in the syntax of `Reach`. */
   readonly keyedHosts: readonly string[];
   /** Null: there is no web_search. */
