@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createHttpModel, messagesWire } from "../src/index.ts";
 import { collect, connect, errorOf, identities, items, last, listen, sampleBytes, sse, streamed } from "./loopback.ts";
 
 const usage = { input_tokens: 8, cache_creation_input_tokens: 10, cache_read_input_tokens: 32, output_tokens: 1 };
@@ -163,6 +164,10 @@ describe("a request to the Messages API", () => {
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
     expect(server.requests[4]?.headers).toMatchObject({ authorization: "Bearer token-of-mine" });
     expect(server.requests[4]?.headers).not.toHaveProperty("x-api-key");
+    expect(server.requests[0]?.headers).not.toHaveProperty("anthropic-beta");
+    const binding = messagesWire({ provider: "anthropic", model: "claude-fable-5-1" });
+    await collect(createHttpModel(binding, { id: "anthropic/claude-fable-5-1", baseUrl: bare, apiKey: async () => null }));
+    expect(server.requests[5]?.headers).toMatchObject({ "anthropic-beta": "thinking-binding-controls-2026-08-01" });
     await server.close();
   });
 });

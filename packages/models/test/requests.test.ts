@@ -315,17 +315,25 @@ describe("the messages wire", () => {
   });
 
   it.each([
-    ["claude-opus-5-5", "high", { thinking: { type: "adaptive" }, output_config: { effort: "high" } }],
+    [
+      "claude-opus-5-5",
+      "high",
+      { thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } }, output_config: { effort: "high" } },
+    ],
+    ["claude-opus-5-5", null, { thinking: { type: "adaptive", display: "summarized" } }],
+    ["claude-opus-4-8", "low", { thinking: { type: "adaptive" }, output_config: { effort: "low" } }],
+    ["claude-opus-4-8", "none", { output_config: { effort: "low" } }],
+    ["claude-opus-4-8", null, {}],
+    ["claude-opus-5", "high", { thinking: { type: "adaptive" }, output_config: { effort: "high" } }],
     ["claude-sonnet-4.6", "xhigh", { thinking: { type: "adaptive" }, output_config: { effort: "max" } }],
     ["anthropic/claude-fable-5", "minimal", { thinking: { type: "adaptive" }, output_config: { effort: "low" } }],
-    ["claude-opus-5", "none", { output_config: { effort: "low" } }],
+    ["claude-opus-5", "none", { thinking: { type: "adaptive" }, output_config: { effort: "low" } }],
     ["claude-opus-4-5-20251101", "xhigh", { thinking: { type: "enabled", budget_tokens: 32_000 }, output_config: { effort: "high" } }],
     ["claude-haiku-4-5", "medium", { thinking: { type: "enabled", budget_tokens: 10_000 } }],
     ["claude-sonnet-4-20250514", "low", { thinking: { type: "enabled", budget_tokens: 4_096 } }],
     ["claude-3-7-sonnet-latest", "none", {}],
     ["claude-3-5-haiku-20241022", "high", {}],
     ["deepseek-chat", "low", { thinking: { type: "enabled", budget_tokens: 4_096 } }],
-    ["claude-opus-5", null, {}],
   ])("tells %s to think by effort %s in its own way", async (model, effort, expected) => {
     const { thinking, output_config } = await parsed<Body>(messagesWire({ provider: "anthropic", model }), [user("go")], { effort });
     expect({ ...(thinking && { thinking }), ...(output_config && { output_config }) }).toMatchObject(expected);

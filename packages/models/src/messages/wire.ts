@@ -4,7 +4,7 @@ import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
 import type { Wire, WireOptions } from "../wire.ts";
 import { createMessagesDecoder } from "./decode.ts";
-import { capabilityOf, effortFields } from "./effort.ts";
+import { betasOf, capabilityOf, effortFields } from "./effort.ts";
 import { messageEncoding, withCacheMark } from "./encode.ts";
 
 /**
@@ -14,6 +14,7 @@ import { messageEncoding, withCacheMark } from "./encode.ts";
 export function messagesWire(identity: Identity, options: WireOptions = {}): Wire {
   const messages = createWindow(messageEncoding(identity));
   const mostOutput = options.maxOutputTokens ?? capabilityOf(identity.model).maxOutput;
+  const betas = betasOf(identity.model);
   const tools = new WeakMap<ToolSpec, string>();
   let instructions = { text: "", json: "" };
 
@@ -43,7 +44,11 @@ export function messagesWire(identity: Identity, options: WireOptions = {}): Wir
   return {
     path: "/messages",
     version: "v1",
-    headers: (key) => ({ "anthropic-version": "2023-06-01", ...(key === "" ? {} : { "x-api-key": key }) }),
+    headers: (key) => ({
+      "anthropic-version": "2023-06-01",
+      ...(betas === null ? {} : { "anthropic-beta": betas }),
+      ...(key === "" ? {} : { "x-api-key": key }),
+    }),
     body: async (request) => {
       const start = head(request);
       const frame = { start: `{${start},"messages":[`, first: [], end: "]}" };
