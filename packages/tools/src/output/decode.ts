@@ -36,6 +36,11 @@ export function characterStart(bytes: Uint8Array, at: number): number {
   return start;
 }
 
+/** Bytes of the character that stands at the start; 0 where none does. */
+export function characterLength(bytes: Uint8Array): number {
+  return Math.max(0, sequenceLength(bytes, 0));
+}
+
 /** A byte that is no part of UTF-8 goes through the terminal filter as a lone surrogate, which valid UTF-8 never gives. */
 const invalidBase = 0xdc00;
 

@@ -1,4 +1,4 @@
-import { decodeOutput } from "./decode.ts";
+import { characterLength, decodeOutput } from "./decode.ts";
 import { endOfLine, startOfLine, windowBytes, type Decode, type ReadOutput } from "./window.ts";
 
 const maxMatches = 50;
@@ -11,11 +11,23 @@ export async function outputPart(read: ReadOutput, offset: number | null, decode
   const { bytes, size } = await read(from, windowBytes);
   if (size === 0) return "no output";
   if (bytes.length === 0) return `[the output has ${size} bytes]`;
-  const start = offset === null && from > 0 ? startOfLine(bytes) : 0;
+  const start = offset === null ? (from > 0 ? startOfLine(bytes) : 0) : await restOfCharacter(read, from, bytes);
   const end = from + bytes.length < size ? endOfLine(bytes) : bytes.length;
   const text = decode(bytes.subarray(start, end)).slice(0, windowBytes * 2);
   const isWhole = from + start === 0 && from + end === size;
   return isWhole ? text : `[bytes ${from + start} to ${from + end} of ${size}]\n${text}`;
+}
+
+/** How many bytes at the start of `bytes` belong to a character that begins before them. */
+async function restOfCharacter(read: ReadOutput, from: number, bytes: Uint8Array): Promise<number> {
+  if (((bytes[0] ?? 0) & 0xc0) !== 0x80) return 0;
+  const before = (await read(Math.max(0, from - 3), Math.min(3, from))).bytes;
+  for (let back = 1; back <= before.length; back += 1) {
+    const around = new Uint8Array([...before.slice(before.length - back), ...bytes.slice(0, 3)]);
+    const length = characterLength(around);
+    if (length > 0) return Math.max(0, length - back);
+  }
+  return 0;
 }
 
 /** Lines that hold `wanted`, each with the byte it starts at. Lines are cut; a match across two of them is none. */
