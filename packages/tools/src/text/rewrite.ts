@@ -10,12 +10,11 @@ export interface Rewritten {
 /** New content for a whole file, which keeps the file's byte order mark and, unless the content spells out CRLF, its line endings. */
 export async function inStyleOf(before: TextFile, content: string): Promise<Rewritten> {
   const text = content.startsWith("\ufeff") ? content.slice(1) : content;
+  if (!before.text.includes("\r\n") || text.includes("\r\n")) return { text, hasBom: before.hasBom, notes: [] };
   const lines = splitLines(before.text);
-  const endings = describeEndings(lines);
-  if (endings === null || text.includes("\r\n")) return { text, hasBom: before.hasBom, notes: [] };
   const isUniform = lines.every((line) => line.ending !== "\n");
   const kept = isUniform ? text.replaceAll("\n", "\r\n") : await aligned(lines, text);
-  return { text: kept, hasBom: before.hasBom, notes: [`Kept the file's ${endings}.`] };
+  return { text: kept, hasBom: before.hasBom, notes: [`Kept the file's ${describeEndings(lines)}.`] };
 }
 
 /** Whether the file's unknown encoding forbids this content. */
