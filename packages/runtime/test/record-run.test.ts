@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CallOutcome } from "@holdfast/protocol";
+import type { CallOutcome, SessionEvent } from "@holdfast/protocol";
 import { expectLaw } from "./invariants.ts";
 import { createTestModel, createTestTool, createWorld, done, portsOf, runPrompt, testCheck } from "./kit.ts";
 
@@ -32,6 +32,39 @@ describe("an install", () => {
   });
 
   const task = { id: "t1", callId: "c1", kind: "command" as const, title: "npm ci", ref: "t1" };
+  test("that runs on is recorded when its end is seen, unless something ran meanwhile", async () => {
+    const turn = async (...names: string[]) => {
+      const run = createTestTool({
+        name: "run",
+        exclusive: true,
+        changesWorkspace: true,
+        command: "npm ci",
+        run: async () => done("on", { task }),
+      });
+      const read = createTestTool({ name: "read", run: async () => done("ended", { endedTask: "t1", exitCode: 0 }) });
+      const edit = createTestTool({ name: "edit", changesWorkspace: true, run: async () => done("edited") });
+      const other = createTestTool({
+        name: "other",
+        exclusive: true,
+        changesWorkspace: true,
+        command: "make",
+        run: async () => done("made"),
+      });
+      const model = createTestModel((n) => (names[n] === undefined ? {} : { calls: [{ name: names[n], input: {} }] }));
+      const world = createWorld({ model, tools: [run, read, edit, other] });
+      const seen: SessionEvent[] = [];
+      const { session } = await runPrompt(portsOf(world), {}, { onEvent: (event) => seen.push(event) }, [testCheck]);
+      await expectLaw(world.log, session);
+      const first = seen.find((event) => event.type === "call.decided");
+      const recorded = seen.find((event) => event.type === "run.recorded");
+      return recorded?.type === "run.recorded" && first?.type === "call.decided" && recorded.payload.callId === first.payload.callId;
+    };
+    expect(await turn("run", "read")).toBe(true);
+    expect(await turn("run", "edit", "read")).toBe(false);
+    expect(await turn("run", "other", "read")).toBe(false);
+    expect(await turn("run", "read", "read")).toBe(true);
+  });
+
   test.each([
     ["that failed", "npm ci", { exitCode: 1 }, null],
     ["that runs on", "npm ci", { task }, null],

@@ -10,7 +10,7 @@ import type { Driver } from "./driver.ts";
 import { isFatal, messageOf, newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
 import { askHooks, contextOf } from "./hooks.ts";
-import { recordingRun } from "./record-run.ts";
+import { recordingRun, seeingEnds } from "./record-run.ts";
 import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
 
@@ -69,7 +69,10 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
     const isBegun = attach !== undefined;
     if (!isBegun && (register.plan.replay === "never" || register.plan.replay === "keyed")) await claim(driver, callId, intent.attempt);
     const run = (handOver?: HandOver): Promise<CallOutcome> => (attach ?? tool.run)(intent, contextOf(handOver), signal);
-    if (register.plan.workspace !== "exclusive") return tell(driver, register, callId, await run(), signal);
+    if (register.plan.workspace !== "exclusive") {
+      const seen = await seeingEnds(driver, register.plan, () => run());
+      return [...(await tell(driver, register, callId, seen.outcome, signal)), ...seen.events];
+    }
     const plan = isBegun ? null : register.plan;
     const { outcome, events } = await withWorkspace(
       driver,

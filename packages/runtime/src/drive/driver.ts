@@ -1,4 +1,4 @@
-import type { Delta, Evidence, SessionEvent, Settings } from "@holdfast/protocol";
+import type { Delta, Evidence, RecordedRun, SessionEvent, Settings } from "@holdfast/protocol";
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import { apply, isWaiting } from "../kernel/apply.ts";
 import { chain } from "../kernel/chain.ts";
@@ -23,9 +23,17 @@ export interface Driver {
   staged: { readonly events: SessionEvent[]; readonly puts: RegisterPut[]; readonly taken: number[]; readonly blobs: string[]; at: number };
   /** Calls that a probe found still running: they are followed, not started. */
   readonly attachable: Set<string>;
+  /** An install or a build that goes on by itself: to be recorded at its end, while nothing else has changed the workspace. */
+  yielded?: YieldedRun | null;
   /** Inbox rows about whose text hooks were asked. */
   readonly asked: Set<number>;
   created: Commit["created"];
+}
+
+export interface YieldedRun {
+  readonly callId: string;
+  readonly taskId: string;
+  readonly looksAgain: () => Promise<RecordedRun | null>;
 }
 
 export function settingsOf(driver: Driver): Settings {

@@ -3,8 +3,8 @@ import type { Driver } from "./driver.ts";
 
 /**
  * Runs a command and, where it is an install or a build that succeeded, records what it made of ignored files (VERIFIED.md,
- * "Inputs"). One that ran beside other commands of the session, or yielded, is not recorded: what it did can't be told
- * from what they did. `plan` is null where the command was begun by another driver, which alone saw what was there before.
+ * "Inputs"). One that ran beside other commands of the session is not recorded: what it did can't be told from what they
+ * did. One that yields is recorded when its end is seen, if nothing ran meanwhile. `plan` is null where the command was begun by another driver, which alone saw what was there before.
  */
 export async function recordingRun(
   driver: Driver,
@@ -12,6 +12,7 @@ export async function recordingRun(
   plan: CallPlan | null,
   run: () => Promise<CallOutcome>,
 ): Promise<{ readonly outcome: CallOutcome; readonly events: SessionEvent[] }> {
+  driver.yielded = null;
   const baseline = driver.registers.get("baseline", "");
   const isAlone = driver.registers.entries("task").length === 0;
   const looksAgain =
@@ -19,6 +20,25 @@ export async function recordingRun(
       ? null
       : await driver.ports.verifier.beforeRun(plan.command, plan.cwd, baseline);
   const outcome = await run();
+  if (looksAgain !== null && outcome.task !== undefined) driver.yielded = { callId, taskId: outcome.task.id, looksAgain };
   const record = looksAgain === null || outcome.exitCode !== 0 ? null : await looksAgain();
   return { outcome, events: record === null ? [] : [{ type: "run.recorded", payload: { callId, run: record } }] };
+}
+
+/**
+ * Runs a call that leaves the workspace to others. Where it sees the end of an install that had yielded, that is recorded;
+ * where it may change files itself, the install no longer can be.
+ */
+export async function seeingEnds(
+  driver: Driver,
+  plan: CallPlan,
+  run: () => Promise<CallOutcome>,
+): Promise<{ readonly outcome: CallOutcome; readonly events: SessionEvent[] }> {
+  if (plan.changesWorkspace) driver.yielded = null;
+  const outcome = await run();
+  const { yielded } = driver;
+  if (yielded == null || outcome.endedTask !== yielded.taskId) return { outcome, events: [] };
+  driver.yielded = null;
+  const record = outcome.exitCode === 0 ? await yielded.looksAgain() : null;
+  return { outcome, events: record === null ? [] : [{ type: "run.recorded", payload: { callId: yielded.callId, run: record } }] };
 }

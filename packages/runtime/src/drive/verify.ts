@@ -60,6 +60,7 @@ export async function runCheck(driver: Driver, effect: Extract<Effect, { type: "
   const again = driver.head.turn?.checking?.isReopened === true ? ".again" : "";
   const run = `${effect.step}.${effect.attempt}${again}`;
   const runId = `${driver.head.turn?.id ?? ""}.${run}`;
+  driver.yielded = null;
   const evidence = await withWorkspace(driver, `check ${check.name} (${run})`, signal, (handOver) =>
     driver.ports.verifier.check(check, baseline, context(driver, runId, handOver), signal),
   );
