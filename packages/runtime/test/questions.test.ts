@@ -168,10 +168,15 @@ test("a question that policy reviews is asked once it was allowed", async () => 
   const reviewed = await drive(ports, session, { waiting: "return" });
   expect([reviewed.approvals.length, reviewed.questions.length]).toEqual([1, 0]);
   await post(ports, session, { type: "approval.answer", approvalId: reviewed.approvals[0]?.id ?? "", answer: "allow", by: "me", note: "" });
+  world.clock.advance(1000);
   const asked = await drive(ports, session, { waiting: "return" });
   expect([asked.approvals.length, asked.questions.length]).toEqual([0, 1]);
+  // The approval's own deadline has no meaning any more.
+  world.clock.advance((reviewed.approvals[0]?.deadline ?? 0) - world.clock.now());
+  expect((await drive(ports, session, { waiting: "return" })).questions).toHaveLength(1);
   await post(ports, session, answerTo(asked, ["SQLite"]));
   expect((await drive(ports, session, { waiting: "return" })).standing).toBe("unverified");
+  await expectLaw(world.log, session);
 });
 
 test("killed at every stop while it asks and waits: the question is asked once, its answer is not lost", async () => {

@@ -7,7 +7,7 @@ import { newId, settingsOf } from "./driver.ts";
 /** Answers that the model may correct. */
 const mostRepairs = 1;
 
-/** The last words of the model since its last call. */
+/** The last words of the model since the person spoke. */
 export function finalMessage({ window }: Driver): AssistantMessage | null {
   const found = window.items.findLast((item) => item.kind === "assistant_message" || item.kind === "user_message");
   return found?.kind === "assistant_message" ? found : null;

@@ -65,7 +65,8 @@ function expiredApprovals(state: State, turn: Turn, { now, newId }: AdvanceInput
   return turn.open.flatMap((call): SessionEvent[] => {
     const approvalId = call.state === "waiting" ? state.registers.get("call", call.id)?.approvalId : null;
     const register = approvalId == null ? null : state.registers.get("approval", approvalId);
-    if (register === null || register.approval.deadline === null || register.approval.deadline > now) return [];
+    // One that was allowed may wait for an answer now.
+    if (register?.status !== "open" || register.approval.deadline === null || register.approval.deadline > now) return [];
     return [
       { type: "approval.expired", payload: { approvalId: register.approval.id, callId: call.id } },
       settledWithout(call.id, "denied", `Nobody answered the approval for call ${call.id} before its deadline. It was not run.`, newId),
