@@ -120,7 +120,7 @@ describe("what is known of a model", () => {
   test("of a local server is asked again until the server has loaded the model", async () => {
     const notes: string[] = [];
     const models = modelsOf(configOf({ providers: { ollama: { baseUrl: `${root}/v1` } } }), {}, notes);
-    expect((await models("ollama/m")).contextWindow).toBe(8_192);
+    expect((await models("ollama/m")).contextWindow).toBe(32_768);
     server.removeAllListeners("request");
     server.on("request", (request, response) =>
       response.end(JSON.stringify(request.url === "/api/ps" ? { models: [{ name: "m", context_length: 40_960 }] } : {})),

@@ -112,10 +112,10 @@ describe("what holds for a model", () => {
     ["the provider's own setting", { ...hosted, providerWindow: 50_000 }, 50_000, "config", 4],
     ["the model's own setting", { ...hosted, providerWindow: 50_000, override: { contextWindow: 9, priceInput: 7 } }, 9, "config", 7],
     ["a local server's word", { ...here, loadedWindow: 4_096 }, 4_096, "server", 0],
-    ["nothing, on this machine", here, 8_192, "assumed", 0],
+    ["nothing, on this machine", here, 32_768, "assumed", 0],
     ["nothing, for a server elsewhere", { provider: "work", name: "x", baseUrl: "https://models.example/v1" }, 128_000, "assumed", null],
     // A proxy on this machine may pass requests on to anybody: they are not free.
-    ["nothing, for a proxy here", { provider: "proxy", name: "gpt-5", baseUrl: "http://127.0.0.1:4000/v1" }, 8_192, "assumed", null],
+    ["nothing, for a proxy here", { provider: "proxy", name: "gpt-5", baseUrl: "http://127.0.0.1:4000/v1" }, 32_768, "assumed", null],
   ])("comes from %s", (_, query, window, from, input) => {
     const found = resolveFacts(query);
     expect([found.contextWindow, found.windowFrom, found.prices?.input ?? null]).toEqual([window, from, input]);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changeSettings, drive, post, readSession, type Model, type SamplingRequest, type StreamPart } from "../src/index.ts";
 import { expectLaw } from "./invariants.ts";
-import { createTestModel, createTestTool, createWorld, portsOf, runPrompt, say } from "./kit.ts";
+import { createTestModel, createTestTool, createWorld, done, portsOf, runPrompt, say } from "./kit.ts";
 
 /** US dollars per million tokens. */
 interface Price {
@@ -19,13 +19,14 @@ const costAt =
 const readTool = () => createTestTool({ name: "read" });
 const limited = (costPerSession: number) => ({ limits: { ...defaultLimits, costPerSession } });
 
-/** Characters of the request's items, four a token as the providers count. */
-function inputTokens({ items }: SamplingRequest): number {
-  return Math.ceil(items.reduce((sum, item) => sum + JSON.stringify(item).length, 4_000) / 4);
+/** What a tokenizer makes of a request: `each` token a character of its texts, beside its fixed parts. */
+function inputTokens({ items }: SamplingRequest, each: number): number {
+  const texts = items.map((item) => ("text" in item ? item.text : "input" in item ? item.input : "do it"));
+  return Math.ceil(texts.reduce((sum, text) => sum + text.length * each, 3_000));
 }
 
 /** Always goes on, and says as much as it may. */
-function greedy(price: Price, maxOutput: number): Model & { readonly caps: (number | null)[] } {
+function greedy(price: Price, maxOutput: number, each = 0.25): Model & { readonly caps: (number | null)[] } {
   const caps: (number | null)[] = [];
   return {
     id: "test/greedy",
@@ -38,7 +39,7 @@ function greedy(price: Price, maxOutput: number): Model & { readonly caps: (numb
       yield { type: "started" };
       yield { type: "item", index: 0, item: { kind: "tool_call", name: "read", input: JSON.stringify({ n: caps.length }) } };
       const outputTokens = request.maxOutputTokens ?? maxOutput;
-      const usage = { inputTokens: inputTokens(request), cachedInputTokens: 0, outputTokens, reasoningTokens: 0 };
+      const usage = { inputTokens: inputTokens(request, each), cachedInputTokens: 0, outputTokens, reasoningTokens: 0 };
       yield { type: "finished", finish: "calls", usage, cost: null };
     },
   };
@@ -57,7 +58,7 @@ test("what a sampling cost is reckoned from its usage, and is the session's", as
   expect(view.cost).toBeCloseTo(2 * each, 12);
 });
 
-test("a limit of cost is never passed, whatever the price, by a model that says as much as it may", async () => {
+test("a limit of cost is never passed by a model that says as much as it may, whatever its price, its tokenizer and its results", async () => {
   const price = fc.record({
     input: fc.double({ min: 0.01, max: 60, noNaN: true }),
     output: fc.double({ min: 0.01, max: 300, noNaN: true }),
@@ -67,9 +68,12 @@ test("a limit of cost is never passed, whatever the price, by a model that says 
       price,
       fc.double({ min: 0.001, max: 3, noNaN: true }),
       fc.integer({ min: 1_000, max: 128_000 }),
-      async (at, cap, most) => {
-        const model = greedy(at, most);
-        const world = createWorld({ model, tools: [readTool()] });
+      fc.double({ min: 0.1, max: 1, noNaN: true }),
+      fc.integer({ min: 0, max: 40_000 }),
+      async (at, cap, most, each, size) => {
+        const model = greedy(at, most, each);
+        const tool = createTestTool({ name: "read", run: async ({ callId }) => done(callId + "x".repeat(size)) });
+        const world = createWorld({ model, tools: [tool] });
         const { session, end } = await runPrompt(portsOf(world), { limits: { ...defaultLimits, costPerSession: cap, stepsPerTurn: 30 } });
         expect(end.standing).toBe("exhausted");
         expect((await readSession(world, session)).cost ?? 0).toBeLessThanOrEqual(cap);

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Model, SecretStore } from "@holdfast/runtime";
 import type { ResolvedFacts } from "@holdfast/models";
+import { isLoopback, vendorOf } from "@holdfast/models/providers";
 import type { Config } from "../config/config.ts";
 import { loadedWindow } from "../config/local-servers.ts";
 import { endpointOf, type Endpoint } from "../config/model-choice.ts";
@@ -27,6 +28,7 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
   const bare = new Map<string, Promise<Model>>();
   const whole = new Map<string, Promise<Model>>();
   const told = new Set<string>();
+  const asked = new Map<string, number>();
 
   const resolve = async (name: string): Promise<Model> => {
     const models = await import("@holdfast/models");
@@ -51,7 +53,9 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
     if (name.startsWith("script:") || name.startsWith("replay:")) return model;
     const endpoint = endpointOf(name, host.config, host.env);
     let facts = await factsOf(name, null);
-    if (facts.windowFrom === "assumed" && hasOwnWindow(endpoint, host.config)) {
+    const times = asked.get(name) ?? 0;
+    if (facts.windowFrom === "assumed" && times < mostAsked && isOwnServer(endpoint)) {
+      asked.set(name, times + 1);
       facts = await factsOf(name, await loadedWindow(endpoint, endpoint.model));
       // Once it is loaded its window is known.
       if (facts.windowFrom === "assumed") whole.delete(name);
@@ -64,21 +68,20 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
   return (name) => kept(whole, name, () => withKnown(name));
 }
 
+/** Samplings before which a server that doesn't tell its window is asked for it. */
+const mostAsked = 3;
+
+/** One on this machine that loads each model with a window of its own choice; no proxy to a vendor. */
+function isOwnServer({ name, baseUrl }: Endpoint): boolean {
+  return isLoopback(baseUrl) && vendorOf(name, baseUrl) === null;
+}
+
 /** What resolves the facts of a model: its place, and what the person says of it. */
 export function queryOf(endpoint: Endpoint, config: Config, window: number | null) {
   const { name: provider, model: name, baseUrl, contextWindow } = endpoint;
   const full = `${provider}/${name}`;
   const override = Object.hasOwn(config.modelFacts, full) ? config.modelFacts[full] : undefined;
   return { provider, name, baseUrl, override, providerWindow: contextWindow, loadedWindow: window };
-}
-
-/** Servers of one's own, that have each model loaded with a window of their own choice. */
-function hasOwnWindow({ name, isLocal }: Endpoint, config: Config): boolean {
-  return isLocal || (Object.hasOwn(config.providers, name) && !isHosted(name));
-}
-
-function isHosted(name: string): boolean {
-  return ["openai", "anthropic", "google", "openrouter", "openai-compatible"].includes(name);
 }
 
 /** One that failed is asked for anew. */

@@ -45,6 +45,6 @@ export function renderUsage(view: SessionView): [name: string, value: string][] 
   const guess = usage.estimated ? " (partly estimated)" : "";
   return [
     ["tokens", `${count(usage.inputTokens)} in (${count(usage.cachedInputTokens)} cached), ${count(usage.outputTokens)} out${guess}`],
-    ["cost", dollars(view.cost)],
+    ["cost", `${dollars(view.cost)}${view.isCostPartial ? " and an unknown part" : ""}`],
   ];
 }

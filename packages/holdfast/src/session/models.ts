@@ -100,7 +100,7 @@ async function modelsOf(provider: Provider, served: readonly string[], config: C
   const described = Object.keys(config.modelFacts).flatMap((full) => (full.startsWith(`${name}/`) ? [full.slice(name.length + 1)] : []));
   return Promise.all(
     [...new Set([...served, ...listed, ...described])].map(async (model) => {
-      const window = served.includes(model) && provider.isLocal ? await loadedWindow(provider, model) : null;
+      const window = served.includes(model) && vendor === null ? await loadedWindow(provider, model) : null;
       const { contextWindow, windowFrom, maxOutput, prices, longPrompt } = resolveFacts(
         queryOf({ ...provider, baseUrl, model }, config, window),
       );

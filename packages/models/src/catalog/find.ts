@@ -39,10 +39,10 @@ export interface ResolvedFacts extends ModelFacts {
 /** Every hosted model in the table has at least this window. */
 export const hostedWindow = 128_000;
 /**
- * Local servers load a model with a few thousand tokens unless they are told otherwise, and some cut what is too long
- * without a word: too small a window costs a little, too large a one loses the task.
+ * The servers that cut what is too long without a word (Ollama) tell the window they have loaded a model with. One that
+ * doesn't tell answers with an error, so a window that an agent can work in is assumed rather than the smallest there is.
  */
-export const localWindow = 8_192;
+export const localWindow = 32_768;
 
 const free = { input: 0, cachedInput: 0, output: 0 };
 

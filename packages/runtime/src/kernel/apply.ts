@@ -52,7 +52,10 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     case "session.forked":
       return forked(head, registers, event.payload);
     case "session.changed":
-      return { head, puts: [put("settings", "", event.payload.settings)] };
+      return {
+        head: event.payload.settings.model === registers.get("settings", "")?.model ? head : unmeasured(head),
+        puts: [put("settings", "", event.payload.settings)],
+      };
     case "session.renamed":
       return { head, puts: renamed(registers, event.payload.title) };
     case "world.observed":
@@ -297,6 +300,12 @@ function grow(head: Head, items: readonly Item[]): Head {
   return { ...head, windowChars: items.reduce((sum, item) => sum + itemChars(item), head.windowChars) };
 }
 
+/** Another model counts otherwise. */
+function unmeasured(head: Head): Head {
+  const { measured: _, ...rest } = head;
+  return rest;
+}
+
 function spend(head: Head, usage: EventPayload<"sampling.settled">["usage"] | null, cost: number | null): Head {
   return {
     ...head,
@@ -321,7 +330,9 @@ function samplingSettled(head: Head, payload: EventPayload<"sampling.settled">):
   const isEmpty = !payload.items.some(
     (item) => item.kind === "tool_call" || (item.kind === "assistant_message" && item.text.trim() !== ""),
   );
-  return turn(grow(spend(head, payload.usage, payload.cost), payload.items), (t) => ({
+  const { inputTokens: tokens, estimated } = payload.usage;
+  const measured = estimated === true ? {} : { measured: { tokens, chars: head.windowChars } };
+  return turn(grow({ ...spend(head, payload.usage, payload.cost), ...measured }, payload.items), (t) => ({
     sampling: null,
     calls: t.calls + calls.length,
     open: calls.map((call) => ({ id: call.callId, name: call.name, state: "ready", attempt: 0, isUncertain: false })),

@@ -17,9 +17,10 @@ export function forked(
   { from, title }: EventPayload<"session.forked">,
 ): { readonly head: Head; readonly puts: readonly RegisterPut[] } {
   const about = registers.get("session", "");
+  const { hasUnknownCost: _, ...kept } = head;
   return {
     head: {
-      ...head,
+      ...kept,
       turn: null,
       usage: noUsage,
       cost: null,

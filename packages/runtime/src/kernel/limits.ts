@@ -21,9 +21,13 @@ export function spentTokens(head: Head): number {
   return head.usage.inputTokens - head.usage.cachedInputTokens + head.usage.outputTokens;
 }
 
-/** The worst case of the next request's input: no cache hit, three characters a token, and the fixed parts before the items. */
-export function worstInputTokens(head: Head): number {
-  return Math.ceil((head.windowChars + 8_000) / 3);
+/**
+ * The worst case of the next request's input, without a cache hit. The last request was counted by the provider; what came
+ * since has at most a token a character. Before the first: two characters a token, and the fixed parts before the items.
+ */
+export function worstInputTokens({ measured, windowChars }: Head): number {
+  if (measured === undefined) return Math.ceil((windowChars + 8_000) / 2);
+  return measured.tokens + Math.max(0, windowChars - measured.chars);
 }
 
 /** How many output tokens a sampling may still use, so that neither of the session's caps is passed. */
@@ -41,7 +45,8 @@ function affordableOutput(head: Head, limits: Limits, costOf: CostOf | null): nu
   const worst = (outputTokens: number): number => costOf({ ...noUsage, inputTokens: worstInputTokens(head), outputTokens });
   const left = limits.costPerSession - (head.cost ?? 0) - worst(0);
   const each = (worst(1_000_000) - worst(0)) / 1_000_000;
-  return left < 0 ? 0 : each > 0 ? Math.floor(left / each) : Infinity;
+  // One token less, as sums of fractions are rounded.
+  return left < 0 ? 0 : each > 0 ? Math.max(0, Math.floor(left / each) - 1) : Infinity;
 }
 
 /** An answer shorter than this is worth no request. The input's worst case is seldom met, so there may still be room for it. */

@@ -89,6 +89,8 @@ export interface Head {
   readonly windowStart: number;
   /** Characters of all items in the window: the estimate of a request's size. */
   readonly windowChars: number;
+  /** The input tokens of the last request as the provider counted them, and `windowChars` as it was then. */
+  readonly measured?: { readonly tokens: number; readonly chars: number };
   readonly usage: Usage;
   readonly cost: number | null;
   /** Set once a request's cost could not be told: `cost` is then only a part of what was spent. */

@@ -29,6 +29,8 @@ export interface SessionView {
   readonly events: readonly RecordedEvent[];
   readonly usage: Usage;
   readonly cost: number | null;
+  /** True where the cost of some request could not be told: `cost` is only a part. */
+  readonly isCostPartial: boolean;
   readonly inDoubt: readonly { readonly callId: string; readonly tool: string; readonly text: string }[];
 }
 
@@ -53,6 +55,7 @@ export async function readSession({ log }: { readonly log: Log }, session: strin
     events,
     usage: head.usage,
     cost: head.cost,
+    isCostPartial: head.cost !== null && head.hasUnknownCost === true,
     inDoubt: events.flatMap((event) =>
       event.type === "call.settled" && event.payload.outcome.status === "in_doubt"
         ? [{ callId: event.payload.callId, tool: toolOf(events, event.payload.callId), text: event.payload.outcome.text }]
