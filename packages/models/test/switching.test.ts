@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Item } from "@holdfast/protocol";
 import { drive, post, readSession } from "@holdfast/runtime";
-import type { WireName } from "../src/index.ts";
+import { chatWire, geminiWire, messagesWire, responsesWire, type WireName } from "../src/index.ts";
+import type { Identity } from "../src/identity.ts";
 import { createTestTool, createWorld, done, newSession, portsOf } from "../../runtime/test/kit.ts";
 import { answerOf, speak, wires, type End, type Said } from "./dialects.ts";
-import { connect, listen, requestOf, wireOf, type Loopback } from "./loopback.ts";
+import { connect, identities, listen, requestOf, wireOf, type Loopback } from "./loopback.ts";
 import { checkRequest } from "./strict.ts";
 
 const pixel = new Uint8Array([137, 80, 78, 71]);
@@ -107,6 +108,30 @@ describe("a session that changes its model at a turn's boundary", () => {
     for (const { callId } of results) expect(second.server.bodies[0]?.split(callId).length).toBeGreaterThan(2);
   });
 });
+
+it.each(wires)("what only one model of %s understands goes to no other model of the same wire, nor to another provider's", async (wire) => {
+  const { provider: name, model } = identities[wire];
+  const payload = {
+    encrypted_content: "OWN",
+    summary: [],
+    field: "reasoning_content",
+    thinking: "OWN",
+    signature: "OWN",
+    thought_signature: "OWN",
+  };
+  const opaque = { provider: name, model, payload };
+  const items: Item[] = [
+    { kind: "user_message", id: "u", trust: "user", parts: [{ type: "text", text: "go" }] },
+    { kind: "reasoning", id: "r", text: "OWN", opaque },
+    { kind: "assistant_message", id: "a", text: "Done." },
+    { kind: "user_message", id: "v", trust: "user", parts: [{ type: "text", text: "more" }] },
+  ];
+  const bodyOf = async (identity: Identity) => new TextDecoder().decode((await makers[wire](identity).body(requestOf(items))).bytes);
+  expect(await bodyOf({ provider: name, model })).toContain("OWN");
+  expect(await bodyOf({ provider: name, model: "another" })).not.toContain("OWN");
+  expect(await bodyOf({ provider: "another", model })).not.toContain("OWN");
+});
+const makers = { responses: responsesWire, chat: chatWire, messages: messagesWire, gemini: geminiWire };
 
 describe("the check of a request", () => {
   const call: Item = { kind: "tool_call", id: "c", callId: "call_1", name: "t", input: "{}" };
