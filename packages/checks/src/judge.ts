@@ -92,8 +92,9 @@ function headingOf(
 
 function criterionOf({ check, before, after, now }: Row): Criterion {
   const notes: string[] = [];
-  if (after !== null) {
-    notes.push(describe(check, after.run));
+  if (after !== null && check.kind === "inspected") notes.push(after.run.tail);
+  else if (after !== null) {
+    notes.push(describeRun(after.run));
     if (after.originalInputsRun !== null) notes.push(`with the earlier tests: ${after.originalInputsRun.passed ? "passes" : "fails"}`);
     notes.push(...(after.notes ?? []));
     if (!after.sandboxed) notes.push("run without a sandbox");

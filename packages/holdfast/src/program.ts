@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     summary: "run one turn and exit with how it ended; exec resume goes on with a session",
     load: () => import("./commands/exec.ts"),
   },
+  review: { summary: "review changes, and show what of them was read", load: () => import("./commands/review.ts") },
   sessions: { summary: "list, show, fork, verify or delete sessions", load: () => import("./commands/sessions.ts") },
   approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
   answer: { summary: "show or answer what a session asks a person", load: () => import("./commands/answer.ts") },

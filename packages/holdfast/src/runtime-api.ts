@@ -1,6 +1,6 @@
 import type { Root, Settings } from "@holdfast/protocol";
 import type * as runtime from "@holdfast/runtime";
-import type { Ports } from "@holdfast/runtime";
+import type { Ports, Tool } from "@holdfast/runtime";
 import type { Config } from "./config/config.ts";
 
 export type { SessionView } from "@holdfast/runtime";
@@ -60,6 +60,8 @@ export interface HostWorkspace {
   readonly roots: readonly Root[];
   /** How far the session's checks reach; the usual sandbox without network where nothing is said. */
   readonly reach?: Pick<Settings, "sandbox" | "network">;
+  /** Beside the usual tools. */
+  readonly tools?: readonly Tool[];
 }
 
 /** Puts the ports of this machine together, each part loaded when it is first needed. */

@@ -91,6 +91,7 @@ export async function factsOf(
     case "web_search":
       return single("configured_service", request.plan.summary);
     case "read_output":
+    case "read_change":
     case "update_plan":
     case "ask_user":
     case "give_up":

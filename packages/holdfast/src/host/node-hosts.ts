@@ -108,7 +108,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     ids,
     model: createModels({ config, env, secrets, onNote: options.onNote, replay: replays.open }),
     tools: harness.createToolHost(
-      tools.createTools({ files, blobs, processes, isRedacted, http: createHttp(config, env) }),
+      [...tools.createTools({ files, blobs, processes, isRedacted, http: createHttp(config, env) }), ...(workspace.tools ?? [])],
       mcp.source === null ? [] : [mcp.source],
     ),
     files,

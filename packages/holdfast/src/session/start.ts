@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { ApprovalMode, CheckDefinition, Part } from "@holdfast/protocol";
-import type { RecordedEvent } from "@holdfast/runtime";
+import type { RecordedEvent, Tool } from "@holdfast/runtime";
 import type { Io } from "../cli/io.ts";
 import type { Config } from "../config/config.ts";
 import { loadConfig } from "../config/config.ts";
@@ -82,12 +82,21 @@ async function limitPresets() {
   return { default: defaultLimits, strict: strictLimits };
 }
 
+interface NewSessionOptions {
+  readonly title: string;
+  readonly defaultApprovals: ApprovalMode;
+  /** Instead of the checks that config and flags name. */
+  readonly checks?: readonly CheckDefinition[];
+  /** Beside the usual tools. */
+  readonly tools?: readonly Tool[];
+}
+
 export async function startSession(
   io: Io,
   hosts: Hosts,
   base: Setup,
   wishes: SessionWishes,
-  about: { readonly title: string; readonly defaultApprovals: ApprovalMode },
+  about: NewSessionOptions,
 ): Promise<ReadySession> {
   const workspace = await findWorkspace(wishes.folder, io.cwd, io.env);
   assertWorkable(workspace);
@@ -102,8 +111,13 @@ export async function startSession(
     defaultApprovals: about.defaultApprovals,
     presets: await limitPresets(),
   });
-  const checks = newChecks(setup.loaded, wishes.checks);
-  const host = await hosts.openHost(setup, { cwd: workspace.cwd, roots, reach: settings });
+  const checks = about.checks ?? newChecks(setup.loaded, wishes.checks);
+  const host = await hosts.openHost(setup, {
+    cwd: workspace.cwd,
+    roots,
+    reach: settings,
+    ...(about.tools === undefined ? {} : { tools: about.tools }),
+  });
   try {
     // A model that can't be had is told before there is a session.
     await host.ports.model(model);

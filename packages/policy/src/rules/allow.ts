@@ -158,6 +158,7 @@ export const allowRules: readonly Rule[] = [
     model: "Allowed.",
     examples: [
       { tool: "read_output", path: "" },
+      { tool: "read_change", path: "" },
       { tool: "update_plan", path: "" },
       { tool: "ask_user", path: "" },
       { tool: "give_up", path: "" },
