@@ -17,7 +17,11 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     load: () => import("./commands/exec.ts"),
   },
   review: { summary: "review changes, and show what of them was read", load: () => import("./commands/review.ts") },
-  sessions: { summary: "list, show, fork, verify or delete sessions", load: () => import("./commands/sessions.ts") },
+  resume: {
+    summary: "open line mode on a session of before; choose from those of this folder",
+    load: () => import("./commands/resume.ts"),
+  },
+  sessions: { summary: "list, search, export, fork, prune … sessions", load: () => import("./commands/sessions.ts") },
   approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
   answer: { summary: "show or answer what a session asks a person", load: () => import("./commands/answer.ts") },
   worker: { summary: "go on with sessions that nobody drives", load: () => import("./commands/worker.ts") },
@@ -47,6 +51,8 @@ const usageCodes: readonly string[] = [
   "session_busy",
   "session_not_found",
   "session_newer",
+  "item_not_found",
+  "file_exists",
   "workspace_invalid",
   "approval_not_found",
   "approval_closed",
@@ -84,7 +90,7 @@ async function dispatch(argv: readonly string[], io: Io, hosts: Hosts): Promise<
   const known =
     name === undefined || name.startsWith("-") ? { load: lineMode } : Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (known === undefined) {
-    const close = name === "resume" ? "exec resume" : nearest(name ?? "", Object.keys(commands));
+    const close = nearest(name ?? "", Object.keys(commands));
     const what = close === null ? `to give a prompt: holdfast exec ${JSON.stringify(argv.join(" "))}` : `did you mean holdfast ${close}?`;
     io.stderr.write(`holdfast: unknown command ${JSON.stringify(name)}\n${sanitize(what)}; see holdfast --help\n`);
     return usageStatus;

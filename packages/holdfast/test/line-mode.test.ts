@@ -70,7 +70,7 @@ describe("with a pipe", () => {
     expect(lines).toContain("answer two");
     expect(io.out()).toContain("cost: ");
     expect(await hosts.log.list({})).toHaveLength(1);
-    expect(io.err()).toContain("go on with: holdfast --resume ses_");
+    expect(io.err()).toContain("go on with: holdfast resume ses_");
   });
 
   test("a call that needs a person takes the next line; at the end of the input it stays open with status 4", async () => {
@@ -149,6 +149,56 @@ function terminal() {
 }
 
 describe("at a terminal", () => {
+  test("resume without an ID shows the sessions of the folder by number, and line mode goes on with the one chosen", async () => {
+    const hosts = fakeHosts({ script: [{ text: "ok", repeat: 9 }] });
+    for (const prompt of ["the first\u001b[2J", "the second"]) await main(["exec", "-m", "openai/x", prompt], piped(""), hosts);
+    const { io, type, until } = terminal();
+    const ended = main(["resume"], io, hosts);
+    await until("the second");
+    await until("2  ");
+    await until("the first");
+    await until("which? number or ID › ");
+    type("3\r");
+    await until("3 is none of them: a number from 1 to 2");
+    type("2\r");
+    await until("/help names the commands");
+    type("/rename Another name\r");
+    await until("now called Another name");
+    type("/fork Its fork\r");
+    await until("a fork; the other goes on with: holdfast resume ses_");
+    type("go on\r");
+    await until("ok");
+    await until("› ");
+    type("/quit\r");
+    expect(await ended).toBe(0);
+    const rows = await hosts.log.list({});
+    expect(rows.map(({ title }) => title)).toEqual(["Its fork", "Another name", "the second"]);
+    expect(rows[0]?.parent).toBe(rows[1]?.session);
+  });
+
+  test("exec resume asks as well, and goes on with nothing where nothing is chosen", async () => {
+    const hosts = fakeHosts({ script: [{ text: "ok", repeat: 9 }] });
+    const none = terminal();
+    expect(await main(["resume"], none.io, hosts)).toBe(2);
+    await main(["exec", "-m", "openai/x", "the first"], piped(""), hosts);
+    for (const [typed, status] of [
+      ["\r", 2],
+      ["\u0003", 2],
+      ["1\r", 0],
+    ] as const) {
+      const { io, type, until } = terminal();
+      const ended = main(["exec", "resume"], io, hosts);
+      await until("which? number or ID › ");
+      type(typed);
+      expect([typed, await ended]).toEqual([typed, status]);
+    }
+    for (const argv of [["resume"], ["exec", "resume"]]) {
+      const io = piped("1\n");
+      expect(await main(argv, io, hosts)).toBe(2);
+      expect(io.err()).toContain("which session?");
+    }
+  });
+
   test("an approval shows the exact input and is answered; what was half typed is no answer and stays", async () => {
     const { io, type, until } = terminal();
     const script = [

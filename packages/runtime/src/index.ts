@@ -3,6 +3,7 @@ export * from "./drive/drive.ts";
 export * from "./hash.ts";
 export { apply } from "./kernel/apply.ts";
 export { findChainFault, headerHash, payloadDigest } from "./kernel/chain.ts";
+export { itemsOf } from "./kernel/copies.ts";
 export { decide } from "./kernel/decide.ts";
 export { createRegisters, emptyHead } from "./kernel/state.ts";
 export { createWindow } from "./kernel/window.ts";

@@ -35,6 +35,11 @@ export function usesColour(output: Output, env: Io["env"]): boolean {
   return output.isTTY && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }
 
+/** Whether a person sits at a terminal who can be asked. */
+export function canAsk({ stdin, stdout, env }: Io): boolean {
+  return stdin.isTTY && stdout.isTTY && env["TERM"] !== "dumb";
+}
+
 /** Shorter values would hide ordinary words. */
 const shortestSecret = 8;
 

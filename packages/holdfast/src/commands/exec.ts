@@ -4,6 +4,7 @@ import type { DriveEnd } from "@holdfast/runtime";
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
+import { canAsk } from "../cli/io.ts";
 import { usage } from "../cli/parse.ts";
 import { homeFolder, writeAtomically } from "../config/home.ts";
 import { isTrusted } from "../config/trust-store.ts";
@@ -20,6 +21,8 @@ import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
 import { readImage } from "../session/images.ts";
 import { readOutputSchema } from "../session/output-schema.ts";
+import type { pickSession } from "../session/pick-session.ts";
+import { pruneDaily } from "../session/retention.ts";
 import { showJson, showProgress } from "../session/show-turn.ts";
 import type { ReadySession } from "../session/start.ts";
 import { inputParts, openSetup, resumeSession, startSession, titleOf } from "../session/start.ts";
@@ -46,6 +49,7 @@ const spec: CommandSpec = {
   words: { min: 0, max: 3, named: "prompt" },
   notes: [
     "A prompt such as /NAME ARGS is a reusable one: see holdfast prompts. Text from stdin or a file is taken as it is.",
+    "Without an ID and at a terminal, resume shows the sessions of this folder to choose from.",
     "Without a prompt it is read from stdin where that is a pipe or a file; - always reads stdin.",
     "Exit status: 0 verified, or no check was asked for; 1 failed; 2 wrong usage; 3 refuted; 4 waiting for an answer; 5 a limit was reached; 6 checks passed, but the evidence is weak; 7 blocked by a refused call; 130 interrupted.",
     "Without a person to ask (--approvals deny, the default) a call that needs one is refused, and the model is told so.",
@@ -58,20 +62,21 @@ const spec: CommandSpec = {
 };
 
 interface Request {
-  /** Null for a new session. */
-  readonly resume: { readonly id: string | null } | null;
+  /** Null for a new session; `asks`: the person chooses one. */
+  readonly resume: { readonly id: string | null } | "asks" | null;
   /** Null where it is to be read from stdin, `undefined` where a resume goes on without one. */
   readonly prompt: string | null | undefined;
 }
 
 /** Pure: which session and which prompt the words name. */
-export function readRequest(given: Arguments, stdinIsTTY: boolean): Request {
+export function readRequest(given: Arguments, stdinIsTTY: boolean, canAsk = false): Request {
   const [first, ...rest] = given.words;
   const word = (text: string | undefined): string | null | undefined => (text === "-" ? null : text);
   if (first === "resume") {
     if (given.has("ephemeral")) throw usage(spec, "--ephemeral keeps no session that could be resumed");
     const words = given.has("last") ? rest : rest.slice(1);
     const id = given.has("last") ? null : rest[0];
+    if (id === undefined && canAsk) return { resume: "asks", prompt: undefined };
     if (id === undefined) throw usage(spec, "resume: which session?", "name its ID, or --last for the newest of this folder");
     if (words.length > 1) throw usage(spec, `unexpected word ${JSON.stringify(words[1])}`, "put a prompt of several words in quotes");
     return { resume: { id }, prompt: word(words[0]) };
@@ -98,7 +103,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
 async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const isJson = given.has("json");
   const flags = readWishes(spec, given);
-  const request = readRequest(given, io.stdin.isTTY);
+  const request = readRequest(given, io.stdin.isTTY, !isJson && canAsk(io));
   const output = given.value("output");
   const outputPath = output === undefined ? null : await writablePath(resolve(io.cwd, output));
   const schemaFile = given.value("output-schema");
@@ -113,7 +118,11 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     profile: given.value("profile"),
     overrides: given.values("config"),
   });
-  const ready = await open(io, hosts, setup, wishes, request, prompt?.text);
+  const id = request.resume === "asks" ? await chooseSession(io, hosts, setup, wishes.folder) : (request.resume?.id ?? null);
+  const ready =
+    request.resume === null
+      ? await startSession(io, hosts, setup, wishes, { title: titleOf(prompt?.text ?? ""), defaultApprovals: "deny" })
+      : await resumeSession(io, hosts, setup, wishes, id);
   try {
     const shown = isJson ? showJson(io, ready) : showProgress(io, ready, given.has("quiet"));
     if (prompt !== undefined || images.length > 0) {
@@ -138,22 +147,16 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     if (given.has("ephemeral") && end.standing === "waiting") {
       io.stderr.write("nothing is kept of an ephemeral session, so it can't be answered: run it without --ephemeral\n");
     }
+    if (!given.has("ephemeral")) await pruneDaily(io, setup.home, setup.config, ready.host);
     return end.exitStatus;
   } finally {
     await ready.host.close();
   }
 }
 
-function open(
-  io: Io,
-  hosts: Hosts,
-  setup: Awaited<ReturnType<typeof openSetup>>,
-  wishes: SessionWishes,
-  request: Request,
-  prompt: string | undefined,
-): Promise<ReadySession> {
-  if (request.resume !== null) return resumeSession(io, hosts, setup, wishes, request.resume.id);
-  return startSession(io, hosts, setup, wishes, { title: titleOf(prompt ?? ""), defaultApprovals: "deny" });
+/** Loaded only where a person is asked. */
+async function chooseSession(...asked: Parameters<typeof pickSession>): Promise<string> {
+  return (await import("../session/pick-session.ts")).pickSession(...asked);
 }
 
 /** What a person wrote as the prompt may name a reusable one; what a program sends is taken as it is. */

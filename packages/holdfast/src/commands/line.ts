@@ -15,6 +15,7 @@ import type { Hosts } from "../runtime-api.ts";
 import { checkFromCommand } from "../session/checks.ts";
 import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
+import { pickSession } from "../session/pick-session.ts";
 import type { ReadySession } from "../session/start.ts";
 import { checkedModel, notesOf, openSetup, resumeSession, setupFor, startSession, titleOf } from "../session/start.ts";
 import { version } from "../version.ts";
@@ -40,14 +41,27 @@ const spec: CommandSpec = {
 };
 
 async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
-  let wishes: SessionWishes = readWishes(spec, given);
-  const isResumed = given.has("resume") || given.has("last");
   if (given.has("resume") && given.has("last")) throw usage(spec, "--resume and --last are both given", "one of them names the session");
+  const resumes = given.has("resume") || given.has("last") ? { id: given.value("resume") ?? null } : null;
+  return runLine(given, readWishes(spec, given), resumes, io, hosts);
+}
+
+/** `resumes`: a session by its id, the newest (`id` null), one that the person chooses, or a new one (null). */
+export async function runLine(
+  given: Arguments,
+  asked: SessionWishes,
+  resumes: { readonly id: string | null } | "asks" | null,
+  io: Io,
+  hosts: Hosts,
+): Promise<number> {
+  let wishes = asked;
+  const isResumed = resumes !== null;
   let setup = await openSetup(io, { profile: given.value("profile"), overrides: given.values("config") });
   let ready: ReadySession | null = null;
   let goesOn = false;
-  if (isResumed) {
-    const resumed = await resumeSession(io, hosts, setup, { ...wishes, outputSchema: null }, given.value("resume") ?? null);
+  if (resumes !== null) {
+    const id = resumes === "asks" ? await pickSession(io, hosts, setup, wishes.folder) : resumes.id;
+    const resumed = await resumeSession(io, hosts, setup, { ...wishes, outputSchema: null }, id);
     goesOn = resumed.view.row.status !== "idle";
     ready = resumed;
     wishes = { ...wishes, checks: resumed.view.checks.map((check) => check.name) };
@@ -91,6 +105,15 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
         addCheck: async (command) => {
           if (ready !== null) await ready.host.runtime.acceptChecks(ready.host.ports, ready.session, [checkFromCommand(command)]);
           wishes = { ...wishes, checks: [...wishes.checks, command] };
+        },
+        fork: async (title) => {
+          if (ready === null) return null;
+          const { host, session } = ready;
+          const made = await host.runtime.forkSession(host.ports, session, title === "" ? {} : { title });
+          // What it left running belongs to the one that is left.
+          await host.runtime.closeSession(host.ports, session);
+          ready = { ...ready, session: made.session, earlier: [] };
+          return made.session;
         },
         prompts,
         openStore: () => hosts.openStore(setup),

@@ -235,8 +235,8 @@ export const keys = {
   ),
   sessions: key(
     table({
-      keep_days: key(count, "sessions without a change for so long may be removed"),
-      max_size_mb: key(count, "the oldest may be removed beyond this size of all"),
+      keep_days: key(count, "sessions without a change for so long are removed, by exec once a day or by holdfast sessions prune"),
+      max_size_mb: key(count, "the oldest are removed beyond this size of all, in millions of bytes"),
     }),
     "how long sessions are kept",
     { reason: "the sessions are yours" },

@@ -72,7 +72,7 @@ export async function runLineMode(options: LineModeOptions): Promise<number> {
   const current = slash.current();
   if (current !== null) {
     await current.host.runtime.closeSession(current.host.ports, current.session);
-    screen.print([`go on with: holdfast --resume ${current.session}`]);
+    screen.print([`go on with: holdfast resume ${current.session}`]);
   }
   return screen.isInteractive && io.stdin.isTTY ? 0 : status;
 }

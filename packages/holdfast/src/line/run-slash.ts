@@ -23,6 +23,8 @@ export interface SlashContext {
   readonly setModel: (name: string) => Promise<void>;
   readonly addCheck: (command: string) => Promise<void>;
   readonly checks: () => readonly string[];
+  /** Goes on in a fork of the session; null where there is none yet. */
+  readonly fork: (title: string) => Promise<string | null>;
   readonly prompts: () => Promise<FoundPrompts>;
   readonly openStore: () => Promise<OpenStore>;
   readonly style: Style;
@@ -71,6 +73,15 @@ async function slash(name: Exclude<SlashName, "quit">, rest: string, context: Sl
     }
     case "sessions":
       return sessions(context);
+    case "rename": {
+      if (current === null) return ["there is no session yet: the first prompt begins it"];
+      return [`now called ${sanitizeLine(await current.host.runtime.renameSession(current.host.ports, current.session, rest))}`];
+    }
+    case "fork": {
+      const made = await context.fork(rest);
+      if (made === null || current === null) return ["there is no session yet: the first prompt begins it"];
+      return [`now in ${made}, a fork; the other goes on with: holdfast resume ${current.session}`];
+    }
     case "cost": {
       if (current === null) return ["nothing spent yet"];
       const view = await current.host.runtime.readSession(current.host.ports, current.session);
@@ -94,7 +105,7 @@ async function sessions(context: SlashContext): Promise<string[]> {
     const rows = (await store.ports.log.list({})).filter((row) => row.workspace !== null && context.folders.includes(row.workspace));
     if (rows.length === 0) return ["no sessions in this folder yet"];
     const lines = rows.slice(0, 20).map((row) => [row.session, row.status, moment(row.updatedAt), fit(sanitizeLine(row.title), 60)]);
-    return [...table([["session", "status", "last change", "title"], ...lines], context.width()), "go on with one: holdfast --resume ID"];
+    return [...table([["session", "status", "last change", "title"], ...lines], context.width()), "go on with one: holdfast resume ID"];
   } finally {
     await store.close();
   }

@@ -1,5 +1,6 @@
 import { clearScreenDown, createInterface, cursorTo, moveCursor } from "node:readline";
 import type { Io } from "../cli/io.ts";
+import { canAsk } from "../cli/io.ts";
 
 /** Lines that come quicker than a person types were pasted together and are one input. */
 const pasteGapMs = 20;
@@ -22,7 +23,7 @@ export interface Screen {
 
 /** `names`: what Tab completes after a slash at the beginning of a line. */
 export function openScreen(io: Io, names: readonly string[] = []): Screen {
-  const isInteractive = io.stdin.isTTY && io.stdout.isTTY && io.env["TERM"] !== "dumb";
+  const isInteractive = canAsk(io);
   const output = io.stdout.stream;
   const readline = createInterface({
     input: io.stdin.stream,

@@ -9,6 +9,8 @@ export const slashCommands = {
   diff: "what changed in the last turn",
   prompts: "reusable prompts; /NAME ARGS uses one",
   sessions: "the sessions of this folder",
+  rename: "/rename TITLE gives this session another title",
+  fork: "goes on in a fork of this session, which stays as it is (/fork TITLE names the fork)",
   cost: "tokens and cost of this session",
   quit: "leaves; the session stays and can be gone on with",
 } as const;

@@ -26,3 +26,10 @@ export function moment(ms: number): string {
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${value} ${value === 1 ? one : many}`;
 }
+
+/** `950 B`, `12.3 kB`, `4.6 MB`: each a thousand of the one before. */
+export function bytes(value: number): string {
+  if (value < 1000) return `${value} B`;
+  const power = Math.min(4, Math.floor(Math.log10(value) / 3));
+  return `${(value / 1000 ** power).toFixed(1)} ${["", "kB", "MB", "GB", "TB"][power]}`;
+}

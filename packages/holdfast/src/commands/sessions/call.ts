@@ -1,13 +1,15 @@
-import type { Arguments } from "../../cli/command.ts";
+import type { Arguments, CommandSpec } from "../../cli/command.ts";
 import type { Io } from "../../cli/io.ts";
-import type { HostOptions, Hosts, OpenHost, OpenStore } from "../../runtime-api.ts";
+import type { Hosts, OpenHost, OpenStore } from "../../runtime-api.ts";
+import type { Setup } from "../../session/start.ts";
 
 /** What each verb of `holdfast sessions` is given. */
 export interface Call {
+  readonly spec: CommandSpec;
   readonly given: Arguments;
   readonly io: Io;
   readonly hosts: Hosts;
-  readonly setup: HostOptions;
+  readonly setup: Setup;
 }
 
 export async function withStore<T>({ hosts, setup }: Call, use: (store: OpenStore) => Promise<T>): Promise<T> {
