@@ -116,6 +116,8 @@ test.each([
   ["[checks]\nbaseline = false", 2, "checks.baseline"],
   ['[checks]\naccept_changes = ["**"]', 2, "checks.accept_changes"],
   ['[web.search]\nbase_url = "https://evil.example"', 2, "web.search.base_url"],
+  ['[secrets.k]\nenv = "OPENAI_API_KEY"\nhosts = ["evil.example"]', 2, "secrets.k.env"],
+  ['[web]\nkeyed_hosts = ["api.example"]', 2, "web.keyed_hosts"],
   ["[sessions]\nkeep_days = 1", 2, "sessions.keep_days"],
   ["[network]\nretry_for_s = 1", 2, "network.retry_for_s"],
   ['[mcp.a]\nurl = "https://a.example"\nheaders.X-Key = "${OPENAI_API_KEY}"', 3, "mcp.a.headers.X-Key"],

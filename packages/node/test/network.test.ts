@@ -36,6 +36,13 @@ describe("a name that leads elsewhere", () => {
     expect(site.requests[0]?.headers.host).toBe(`app.test:${site.port}`);
   });
 
+  test("is reached at the next of its addresses where the first doesn't answer, and never at one that is not allowed", async () => {
+    site.on("/", (_, response) => response.end("there"));
+    const { network } = rebinding([["100::1", "2001:db8::1", "127.0.0.2", "127.0.0.1"]]);
+    const reach = { isOpen: false, hosts: ["app.test", "100::1", "127.0.0.1"] };
+    expect(text((await network.exchange(requestTo(`http://app.test:${site.port}/`, { reach }), signal)).body)).toBe("there");
+  });
+
   test("is refused where it leads inside, also at a redirect to itself", async () => {
     site.on("/", (_, response) => response.writeHead(302, { location: `http://app.test:${site.port}/again` }).end());
     const reach = { isOpen: true, hosts: [`start.test:${site.port}`, `127.0.0.1:${site.port}`] };

@@ -86,3 +86,12 @@ test("a request that names no host is asked for; the configured search service i
   }
   expect(await decide({ tool: "web_search", method: "GET", host: "api.example.com:443" })).toMatchObject({ decision: "allow" });
 });
+
+test("a key that only the model vouches for is asked for, also where the host is allowed", async () => {
+  const base = request({ tool: "http_request", method: "POST", host: "example.com:443" }, { network: ["example.com"] });
+  expect(await policy.decide({ ...base, plan: { ...base.plan, isKeyClaimed: true } })).toMatchObject({
+    decision: "review",
+    rule: { id: "builtin:claimed-key" },
+    scope: {},
+  });
+});

@@ -23,6 +23,8 @@ export const callPlan = z.object({
   changesWorkspace: z.boolean(),
   /** How long the target of a `keyed` call knows its key, ms from the intent on; absent: for ever. */
   keyLifetimeMs: z.number().int().positive().optional(),
+  /** True where the model alone says that the target knows a repeated call by its key. */
+  isKeyClaimed: z.boolean().optional(),
   command: z.string().optional(),
   cwd: z.string().optional(),
   /** Set for a tool of an MCP server: whose it is, its name there, and a digest of all that defines it. */

@@ -10,7 +10,6 @@ const knownFormats = [
   /\bxox[abprs]-[A-Za-z0-9-]{20,}/g,
   /\bAKIA[0-9A-Z]{16}\b/g,
   /\bAIza[A-Za-z0-9_-]{35}/g,
-  /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----[\s\S]*?-----END (?:[A-Z]+ )?PRIVATE KEY-----/g,
 ];
 
 /** Shorter values would hit ordinary words. */
@@ -22,5 +21,21 @@ export function redact(text: string, secrets: readonly string[]): string {
   for (const secret of secrets)
     if (secret.length >= shortestSecret && clean.includes(secret)) clean = clean.replaceAll(secret, redactionMark);
   for (const format of knownFormats) clean = clean.replace(format, redactionMark);
-  return clean;
+  return withoutPrivateKeys(clean);
+}
+
+/** In time that grows with the text alone: a page can be full of beginnings without an end. */
+function withoutPrivateKeys(text: string): string {
+  const begin = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/g;
+  const end = /-----END (?:[A-Z]+ )?PRIVATE KEY-----/g;
+  const pieces: string[] = [];
+  let at = 0;
+  for (let from = begin.exec(text); from !== null; from = begin.exec(text)) {
+    end.lastIndex = begin.lastIndex;
+    if (end.exec(text) === null) break;
+    pieces.push(text.slice(at, from.index), redactionMark);
+    at = end.lastIndex;
+    begin.lastIndex = at;
+  }
+  return pieces.length === 0 ? text : pieces.join("") + text.slice(at);
 }

@@ -33,9 +33,7 @@ const input = z.strictObject({
   json: z.unknown().optional().describe("body, sent as application/json"),
   body: z.string().optional().describe("body as text, instead of json"),
   timeout_s: whole(1, 600).optional().describe(`default ${defaultTimeoutS}`),
-  idempotent: flag()
-    .optional()
-    .describe("only if the API documents that it honours Idempotency-Key: a lost answer is then asked for again"),
+  idempotent: flag().optional().describe("the API documents that it honours Idempotency-Key: where an answer is lost, send it again"),
   expect: decoded(z.strictObject({ status: whole(100, 599).optional(), output_contains: z.string().optional() })).optional(),
 });
 type Input = z.infer<typeof input>;
@@ -54,13 +52,15 @@ export function httpRequest(ports: ToolPorts, http: HttpPorts) {
       if (hasBody && isSafe(method)) return refuse(`A ${method} request has no body here; put it into the URL. Nothing was sent.`);
       const problem = await headerProblem(wanted.headers ?? {}, target, http.secrets);
       if (problem !== null) return problem;
-      const isKeyed = wanted.idempotent === true || isNamedHost(target.host, target.port, http.keyedHosts);
+      const isKnown = isNamedHost(target.host, target.port, http.keyedHosts);
+      const isKeyed = !isSafe(method) && (isKnown || wanted.idempotent === true);
       return {
         summary: `${method} ${target.url}`,
         reads: isSafe(method) ? [target.resource] : [],
         writes: isSafe(method) ? [] : [target.resource],
         replay: isSafe(method) ? "safe" : isKeyed ? "keyed" : "never",
-        ...(isKeyed && !isSafe(method) && { keyLifetimeMs }),
+        ...(isKeyed && { keyLifetimeMs }),
+        ...(isKeyed && !isKnown && { isKeyClaimed: true }),
         ...(wanted.expect && {
           expect: {
             ...(wanted.expect.status !== undefined && { status: wanted.expect.status }),

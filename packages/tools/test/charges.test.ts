@@ -22,7 +22,7 @@ const charge = (more: { readonly [key: string]: Json } = {}) => ({
 });
 
 /** A session whose model proposes these calls one after another, under the real tool and the real policy. */
-function session(...calls: readonly ReturnType<typeof charge>[]) {
+function session(calls: readonly ReturnType<typeof charge>[], keyedHosts: readonly string[] = []) {
   const world = createWorld({
     model: createTestModel((asked) => ({ calls: calls[asked] === undefined ? [] : [calls[asked]] })),
     tools: createTools({
@@ -30,7 +30,7 @@ function session(...calls: readonly ReturnType<typeof charge>[]) {
       blobs: createMemoryBlobs(),
       processes: null,
       isRedacted: () => false,
-      http: httpPorts(),
+      http: httpPorts({}, { keyedHosts }),
     }),
   });
   const ports = { ...portsOf(world), policy: createPolicy() };
@@ -39,10 +39,11 @@ function session(...calls: readonly ReturnType<typeof charge>[]) {
   return { world, ports, results };
 }
 const settings = { network: ["127.0.0.1"] };
+const keyed = ["127.0.0.1"];
 
 test("a charge without a key whose answer is lost is in doubt and never repeated; an equal one is asked for", async () => {
   shop.on("/charge", () => undefined);
-  const { ports, results } = session(charge(), charge());
+  const { ports, results } = session([charge(), charge()]);
   const { session: id, end } = await runPrompt(ports, settings);
   expect(shop.requests).toHaveLength(1);
   expect(await results(id)).toMatchObject([{ status: "in_doubt", text: expect.stringContaining("may have happened") as string }]);
@@ -54,7 +55,7 @@ test("a charge with a key is asked for again with the same key, until the answer
     if (shop.requests.length < 3) request.socket.destroy();
     else response.writeHead(201).end("charged once");
   });
-  const { ports, results } = session(charge({ idempotent: true }));
+  const { ports, results } = session([charge()], keyed);
   const { session: id } = await runPrompt(ports, settings);
   expect(keys()).toHaveLength(3);
   expect(new Set(keys()).size).toBe(1);
@@ -64,7 +65,7 @@ test("a charge with a key is asked for again with the same key, until the answer
 
 test("a charge with a key that never gets an answer is asked for three times and then in doubt", async () => {
   shop.on("/charge", (_, response) => response.writeHead(504).end("no answer from upstream"));
-  const { ports, results } = session(charge({ idempotent: true }));
+  const { ports, results } = session([charge()], keyed);
   const { session: id } = await runPrompt(ports, settings);
   expect([keys().length, new Set(keys()).size]).toEqual([3, 1]);
   expect(await results(id)).toMatchObject([{ status: "in_doubt" }]);
@@ -75,7 +76,7 @@ test("a charge that went out before its target was gone is not called undone", a
     request.socket.destroy();
     void shop.close();
   });
-  const { ports, results } = session(charge({ idempotent: true }));
+  const { ports, results } = session([charge()], keyed);
   const { session: id } = await runPrompt(ports, settings);
   expect(await results(id)).toMatchObject([{ status: "in_doubt" }]);
 });
@@ -83,17 +84,17 @@ test("a charge that went out before its target was gone is not called undone", a
 test("a charge that never reached anybody failed, and nothing is in doubt", async () => {
   const gone = await openSite();
   await gone.close();
-  const { ports, results } = session(charge({ url: `http://127.0.0.1:${gone.port}/charge` }));
+  const { ports, results } = session([charge({ url: `http://127.0.0.1:${gone.port}/charge` })]);
   const { session: id } = await runPrompt(ports, settings);
   expect(await results(id)).toMatchObject([{ status: "failed", text: expect.stringContaining("could not be reached") as string }]);
 });
 
 test.each([
-  ["without a key, is in doubt", {}, 1, "in_doubt"],
-  ["with a key, is asked for again with it", { idempotent: true }, 2, "completed"],
-] as const)("a charge that was out when the program was killed, %s", async (_, more, times, status) => {
+  ["without a key, is in doubt", [], 1, "in_doubt"],
+  ["with a key, is asked for again with it", keyed, 2, "completed"],
+] as const)("a charge that was out when the program was killed, %s", async (_, keyedHosts, times, status) => {
   shop.on("/charge", (__, response) => response.end("charged"));
-  const { world, ports, results } = session(charge(more));
+  const { world, ports, results } = session([charge()], keyedHosts);
   await runPrompt(ports, settings, {
     stops: async ({ when, what, name }) => {
       if (when === "before" && what === "commit" && name.includes("call.settled")) throw new Crash("killed");
@@ -107,8 +108,15 @@ test.each([
 });
 
 test("without a network the charge waits for a person, and nothing is sent before", async () => {
-  const { ports } = session(charge());
+  const { ports } = session([charge()]);
   const { end } = await runPrompt(ports, { network: "none" });
   expect(end).toMatchObject({ standing: "waiting", approvals: [{ scope: { network: [`127.0.0.1:${shop.port}`] } }] });
+  expect(shop.requests).toEqual([]);
+});
+
+test("that its target knows the key is not taken from the model: a person is asked before it is sent at all", async () => {
+  const { ports } = session([charge({ idempotent: true })]);
+  const { end } = await runPrompt(ports, settings);
+  expect(end).toMatchObject({ standing: "waiting", approvals: [{ rule: { id: "builtin:claimed-key" } }] });
   expect(shop.requests).toEqual([]);
 });

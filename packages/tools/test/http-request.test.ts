@@ -159,7 +159,11 @@ describe("input", () => {
     for (const method of ["GET", "HEAD", "OPTIONS"]) expect(await plan({ url: url("/"), method })).toMatchObject({ replay: "safe" });
     for (const method of ["POST", "PUT", "PATCH", "DELETE"])
       expect(await plan({ url: url("/"), method })).toMatchObject({ replay: "never" });
-    expect(await plan({ url: url("/"), method: "POST", idempotent: "true" })).toMatchObject({ replay: "keyed", keyLifetimeMs: 86_400_000 });
+    expect(await plan({ url: url("/"), method: "POST", idempotent: "true" })).toMatchObject({
+      replay: "keyed",
+      keyLifetimeMs: 86_400_000,
+      isKeyClaimed: true,
+    });
     const keyed = await workbench({ http: httpPorts({}, { keyedHosts: ["api.example.com"] }) });
     expect(await keyed.tool("http_request").plan({ url: "https://api.example.com/", method: "POST" }, at.context)).toMatchObject({
       replay: "keyed",

@@ -9,15 +9,17 @@ import { acceptedCodings, decompressed } from "./decompress.ts";
 /** Bytes of an answer's head; more is an error of the parser. */
 const maxHeadBytes = 32 * 1024;
 
+const agentOptions = { keepAlive: false, autoSelectFamily: true };
+
 export type HopRequest = Pick<NetworkRequest, "method" | "headers" | "body" | "maxBytes">;
 export type Hop = Omit<NetworkResponse, "url">;
 
 /**
- * One request to one address that was checked, and its answer. TLS is held to the URL's name, not to the address. Once the
+ * One request to one of the addresses that were checked, and its answer. TLS is held to the URL's name, not to the address. Once the
  * signal aborts, an answer whose head has come counts as cut. Throws `network_unreached` and `network_unanswered`.
  */
-export async function exchangeWith(address: string, url: URL, request: HopRequest, signal: AbortSignal): Promise<Hop> {
-  const { message, close } = await sendTo(address, url, request, signal);
+export async function exchangeWith(addresses: readonly string[], url: URL, request: HopRequest, signal: AbortSignal): Promise<Hop> {
+  const { message, close } = await sendTo(addresses, url, request, signal);
   try {
     const headers = pairsOf(message.rawHeaders);
     const { body, end } = await readBody(message, request.maxBytes, signal);
@@ -28,7 +30,7 @@ export async function exchangeWith(address: string, url: URL, request: HopReques
 }
 
 function sendTo(
-  address: string,
+  addresses: readonly string[],
   url: URL,
   { method, headers, body }: HopRequest,
   signal: AbortSignal,
@@ -38,7 +40,15 @@ function sendTo(
   const lines = [...headers, ["Host", url.host] as const, ["Accept-Encoding", acceptedCodings] as const, ["Connection", "close"] as const];
   if (body !== null || ["POST", "PUT", "PATCH"].includes(method)) lines.push(["Content-Length", String(body?.length ?? 0)]);
   const options: RequestOptions = {
-    host: address,
+    host: name,
+    // Nothing is looked up again; the next address is tried where one doesn't answer.
+    lookup: (_, { all }, found) =>
+      all === true
+        ? found(
+            null,
+            addresses.map((address) => ({ address, family: isIP(address) })),
+          )
+        : found(null, addresses[0] ?? "", isIP(addresses[0] ?? "")),
     port: url.port === "" ? (isSecure ? 443 : 80) : Number(url.port),
     method,
     path: url.pathname + url.search,
@@ -46,7 +56,7 @@ function sendTo(
     maxHeaderSize: maxHeadBytes,
     insecureHTTPParser: false,
     // An agent of its own: no connection is shared, and no proxy comes from the environment.
-    agent: isSecure ? new HttpsAgent({ keepAlive: false }) : new HttpAgent({ keepAlive: false }),
+    agent: isSecure ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions),
     // A server name must be a name (RFC 6066, 3); without one the certificate is held to the address.
     ...(isSecure ? { servername: isIP(name) === 0 ? name : "", rejectUnauthorized: true } : {}),
   };
@@ -68,7 +78,10 @@ function sendTo(
     } catch (error) {
       return fail(messageOf(error));
     }
-    sent.on("socket", (socket) => socket.once(isSecure ? "secureConnect" : "connect", () => (isConnected = true)));
+    sent.on("socket", (socket) => {
+      if (!socket.connecting && !isSecure) isConnected = true;
+      socket.once(isSecure ? "secureConnect" : "connect", () => (isConnected = true));
+    });
     sent.on("error", (error) => fail(messageOf(error)));
     sent.on("upgrade", () => fail("it changed the protocol"));
     sent.on("close", () => fail("it closed the connection"));

@@ -17,7 +17,7 @@ export function createNetwork(resolve: Resolve = resolveByDns): Network {
       let current = request;
       for (let hops = 0; ; hops += 1) {
         const url = urlOf(current.url);
-        const hop = await exchangeWith(await addressOf(url, request, resolve, limited), url, current, limited);
+        const hop = await exchangeWith(await addressesOf(url, request, resolve, limited), url, current, limited);
         const location = redirects.has(hop.status) ? hop.headers.find(([name]) => name === "location")?.[1] : undefined;
         if (location === undefined || request.maxRedirects === 0) return { ...hop, url: url.href };
         if (hops === request.maxRedirects) throw refusal(`more than ${request.maxRedirects} redirects, the last to ${location}`);
@@ -27,11 +27,11 @@ export function createNetwork(resolve: Resolve = resolveByDns): Network {
   };
 }
 
-async function addressOf(url: URL, { reach }: NetworkRequest, resolve: Resolve, signal: AbortSignal): Promise<string> {
+async function addressesOf(url: URL, { reach }: NetworkRequest, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
   const answer = await Promise.race([answerHost(url.hostname, port, reach, resolve), aborted(signal)]);
   if (answer === null) throw new HoldfastError("network_unreached", `${url.host} could not be resolved in time`);
-  if (answer.type === "allowed") return answer.address;
+  if (answer.type === "allowed") return answer.addresses;
   throw refusal(answer.reason);
 }
 

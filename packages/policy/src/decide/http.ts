@@ -10,14 +10,17 @@ export function httpFacts({ plan, tool, network }: PolicyRequest): Fact[] {
   const hosts = [...plan.reads, ...plan.writes].flatMap(hostOfResource);
   if (hosts.length === 0) return [{ kind: "unknown_tool", what: `${tool} without a host`, scope: {} }];
   const what = plan.summary || tool;
-  return hosts.map(({ name, port }): Fact => {
+  const claimed: Fact[] = plan.isKeyClaimed === true ? [{ kind: "claimed_key", what, scope: {} }] : [];
+  return [...claimed, ...hosts.map(judge)];
+
+  function judge({ name, port }: { readonly name: string; readonly port: number }): Fact {
     if (Array.isArray(network) && isNamedHost(name, port, network)) return { kind: "allowed_host", what, scope: {} };
     if (isMetadataHost(name)) return { kind: "metadata_host", what, scope: {} };
     const scope = { network: [entryFor(name, port)] };
     if (isInsideHost(name)) return { kind: "inside_host", what, scope };
     if (plan.writes.length > 0) return { kind: "remote_change", what, scope };
     return network === "all" ? { kind: "allowed_host", what, scope: {} } : { kind: "network", what, scope };
-  });
+  }
 }
 
 function hostOfResource(resource: string): { name: string; port: number }[] {

@@ -19,6 +19,7 @@ export const factKinds = [
   "network",
   "inside_host",
   "metadata_host",
+  "claimed_key",
   "remote_change",
   "loses_work",
   "outside_write",

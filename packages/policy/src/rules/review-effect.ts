@@ -337,6 +337,15 @@ export const reviewEffectRules: readonly Rule[] = [
   },
   {
     ...builtin,
+    id: "builtin:claimed-key",
+    facts: ["claimed_key"],
+    person: "Would be sent again where its answer is lost; that its target then does it only once is the model's word: {what}.",
+    model: "Needs a person, as only you say that the target does a repeated request once: {what}. Without idempotent it is sent once.",
+    examples: [],
+    counterexamples: [{ tool: "http_request", method: "POST", host: "example.com:443" }],
+  },
+  {
+    ...builtin,
     id: "builtin:repeats-doubt",
     facts: ["repeats_doubt"],
     person: "An equal call may already have happened: how it ended isn't known.",

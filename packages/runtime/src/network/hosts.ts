@@ -3,7 +3,10 @@ import { addressFamily, isMetadataAddress, isPublicAddress } from "./addresses.t
 /** Finds every address of a name. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-export type HostAnswer = { readonly type: "allowed"; readonly address: string } | { readonly type: "refused"; readonly reason: string };
+export type HostAnswer =
+  /** Every address that may be connected to, in the resolver's order; `address` is the first. */
+  | { readonly type: "allowed"; readonly address: string; readonly addresses: readonly string[] }
+  | { readonly type: "refused"; readonly reason: string };
 
 /** What may be reached: the hosts of some entries, or every public one and these. */
 export interface Reach {
@@ -41,7 +44,7 @@ export function isMetadataHost(name: string): boolean {
 }
 
 /**
- * Whether `host:port` may be reached, and at which address: the one that was checked is the one to connect to. An address
+ * Whether `host:port` may be reached, and at which addresses: those that were checked are the ones to connect to. An address
  * inside (loopback, private, metadata) is refused unless an entry is that address; `localhost` as an entry allows loopback
  * under that name.
  */
@@ -61,8 +64,9 @@ export async function answerHost(host: string, port: number, reach: Reach, resol
     isPublicAddress(address) ||
     entries.some((entry) => entry.host === normalHost(address)) ||
     (isNamed && name === "localhost" && /^(?:127\.|::1$)/.test(address));
-  const address = addresses.find(isReachable);
-  if (address !== undefined) return { type: "allowed", address };
+  const reachable = addresses.filter(isReachable);
+  const [address] = reachable;
+  if (address !== undefined) return { type: "allowed", address, addresses: reachable };
   return {
     type: "refused",
     reason: `${name} leads to an address inside (${addresses.join(", ") || "none"}), which is not on the list itself`,
