@@ -1,12 +1,17 @@
 import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createSecureServer } from "node:https";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import type { Network } from "@holdfast/runtime";
+import type { Network, NetworkRequest } from "@holdfast/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { codeOf, networkConformance, openSite, requestTo, type Site } from "../../runtime/test/network-conformance.ts";
 import { createNetwork } from "../src/network/index.ts";
+import { certificate, privateKey } from "./tls-fixture.ts";
 
 networkConformance("Node", () => createNetwork());
 
@@ -240,18 +245,50 @@ describe("a head", () => {
   });
 });
 
+/** Outcomes of requests in a process of its own, with these variables; every name leads to 127.0.0.1. */
+async function elsewhere(requests: readonly NetworkRequest[], env: Readonly<Record<string, string>>): Promise<string[]> {
+  const program = `
+    import { createNetwork } from ${JSON.stringify(new URL("../src/network/index.ts", import.meta.url).href)};
+    const network = createNetwork(async () => ["127.0.0.1"]);
+    for (const request of ${JSON.stringify(requests)})
+      console.log(await network.exchange(request, new AbortController().signal).then(({ status }) => status, ({ code }) => code));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], { env });
+  return stdout.trim().split("\n");
+}
+
+describe("TLS", () => {
+  test("is held to the name of the URL, and nothing is sent where it doesn't hold", async () => {
+    const asked: string[] = [];
+    const server = createSecureServer({ key: privateKey, cert: certificate }, (request, response) => {
+      asked.push(request.headers.host ?? "");
+      response.end("secure");
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const { port } = server.address() as AddressInfo;
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-tls-"));
+    const authorities = join(folder, "ca.pem");
+    writeFileSync(authorities, certificate);
+    const reach = { isOpen: false, hosts: ["*.test", "good.test", "127.0.0.1"] };
+    const to = (host: string) => requestTo(`https://${host}:${port}/`, { reach });
+    const unreached = "network_unreached";
+    expect(
+      await elsewhere([to("good.test"), to("good.test."), to("bad.test"), to("127.0.0.1")], { NODE_EXTRA_CA_CERTS: authorities }),
+    ).toEqual(["200", "200", unreached, unreached]);
+    expect(asked).toEqual([`good.test:${port}`, `good.test.:${port}`]);
+    // Also where the environment says that certificates don't matter.
+    expect(await elsewhere([to("good.test")], { NODE_TLS_REJECT_UNAUTHORIZED: "0" })).toEqual([unreached]);
+    expect(asked).toHaveLength(2);
+    rmSync(folder, { recursive: true });
+    await new Promise((done) => server.close(done));
+  });
+});
+
 describe("the machine's own settings", () => {
   test("a proxy of the environment is not used", async () => {
     site.on("/", (_, response) => response.end("direct"));
-    const program = `
-      import { createNetwork } from ${JSON.stringify(new URL("../src/network/index.ts", import.meta.url).href)};
-      const request = ${JSON.stringify(requestTo(`http://127.0.0.1:${site.port}/`))};
-      const { body } = await createNetwork().exchange(request, new AbortController().signal);
-      console.log(new TextDecoder().decode(body));`;
     const proxy = "http://127.0.0.1:1";
     const env = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: proxy, http_proxy: proxy, HTTPS_PROXY: proxy };
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], { env });
-    expect(stdout.trim()).toBe("direct");
+    expect(await elsewhere([requestTo(`http://127.0.0.1:${site.port}/`)], env)).toEqual(["200"]);
   });
 
   test("an interrupt ends an exchange, also while a name is looked up", async () => {
