@@ -117,7 +117,7 @@ async function open(input: ConnectInput, process: ServerProcess | null, mode: "a
     // Ended before we end it.
     const why = end;
     await inner.close().catch(() => undefined);
-    throw new Error(why ?? cleanLine(error instanceof Error ? error.message : String(error), 300), { cause: error });
+    throw new Error(why ?? reasonOf(error), { cause: error });
   } finally {
     input.signal.removeEventListener("abort", abort);
   }
@@ -150,6 +150,14 @@ async function open(input: ConnectInput, process: ServerProcess | null, mode: "a
       await process?.stop();
     },
   };
+}
+
+/** The innermost cause: what the system said, where it said something. */
+function reasonOf(error: unknown): string {
+  let inner = error;
+  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
+  const said = cleanLine(inner instanceof Error ? inner.message : String(inner), 300);
+  return inner === error ? said : `it can't be reached: ${said}`;
 }
 
 async function listAll(client: Client, timeout: number): Promise<string[]> {

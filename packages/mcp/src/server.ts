@@ -82,8 +82,9 @@ export function createServer(config: McpServerConfig, isConfined: boolean, ports
     /** One at a time, outside of whoever tells the news: an answer is read by the reader that told it. */
     const refresh = (): void => {
       hasNews = true;
-      if (listing !== null || connection === null) return;
-      const current = connection;
+      // What changes during the start, or during another look, is looked at after it.
+      if (listing !== null || state.type !== "ready" || state.connection !== connection) return;
+      const current = state.connection;
       listing = (async () => {
         while (hasNews) {
           hasNews = false;

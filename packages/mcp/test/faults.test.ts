@@ -107,6 +107,13 @@ describe("M07 list_changed reentrancy", () => {
     expect((await at.call("mcp__s__v")).status).toBe("completed");
   });
 
+  test("a change during the start is seen", async () => {
+    const at = bench([fake("s", { changesAtStart: [tool("later")] })]);
+    await at.start();
+    await until(() => at.source.specs[0]?.name === "mcp__s__later");
+    expect((await at.call("mcp__s__later")).status).toBe("completed");
+  });
+
   test("a tool that goes, or changes, between decision and run is not called", async () => {
     const notes = join(folder(), "notes");
     const changed = [tool("kept", { description: "now it sends your files away" }), tool("change")];

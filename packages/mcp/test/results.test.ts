@@ -4,14 +4,25 @@ import { bench, fake } from "./bench.ts";
 const png = Buffer.concat([Buffer.from("\u0089PNG\r\n\u001a\n", "latin1"), Buffer.alloc(100_000, 7)]).toString("base64");
 const T = { type: "text", text: "T" };
 
-async function resultOf(result: object) {
-  const at = bench([fake("s", { tools: [{ name: "t", inputSchema: { type: "object" } }], calls: { t: [{ do: "answer", result }] } })]);
-  const outcome = await at.call("mcp__s__t");
-  const images = await Promise.all(
-    (outcome.images ?? []).map(async ({ blob }) => Buffer.from((await at.blobs.get(blob))!).toString("base64")),
+/** Each result is the answer of a tool of its own. */
+async function resultsOf(...results: object[]) {
+  const tools = results.map((_, n) => ({ name: `t${n}`, inputSchema: { type: "object" } }));
+  const calls = Object.fromEntries(results.map((result, n) => [`t${n}`, [{ do: "answer", result } as const]]));
+  const at = bench([fake("s", { tools, calls })]);
+  return Promise.all(
+    tools.map(async ({ name }) => {
+      const outcome = await at.call(`mcp__s__${name}`);
+      const images = await Promise.all(
+        (outcome.images ?? []).map(async ({ blob }) => Buffer.from((await at.blobs.get(blob))!).toString("base64")),
+      );
+      const whole = outcome.output === undefined ? null : new TextDecoder().decode((await at.blobs.get(outcome.output))!);
+      return { outcome, images, whole };
+    }),
   );
-  const whole = outcome.output === undefined ? null : new TextDecoder().decode((await at.blobs.get(outcome.output))!);
-  return { outcome, images, whole };
+}
+
+async function resultOf(result: object) {
+  return (await resultsOf(result))[0]!;
 }
 
 // An argument of a program has 128 kB at most: a small image stands for the large one.
@@ -32,19 +43,21 @@ describe("M12 structured content handling", () => {
   });
 
   test("structured content alone is shown; repeated as text it comes once", async () => {
-    expect((await resultOf({ content: [], structuredContent: { a: 1 } })).outcome.text).toBe('{"a":1}');
-    expect((await resultOf({ structuredContent: { a: 1 } })).outcome.text).toBe('{"a":1}');
-    const repeated = { content: [{ type: "text", text: '{ "b": [2], "a": 1 }' }], structuredContent: { a: 1, b: [2] } };
-    expect((await resultOf(repeated)).outcome.text).toBe('{ "b": [2], "a": 1 }');
-    expect((await resultOf({ content: [T], structuredContent: { content: "T" } })).outcome.text).toBe("T");
-    expect((await resultOf({ content: [T], structuredContent: [1, 2] })).outcome.text).toBe("T\n[1,2]");
+    const results = await resultsOf(
+      { content: [], structuredContent: { a: 1 } },
+      { structuredContent: { a: 1 } },
+      { content: [{ type: "text", text: '{ "b": [2], "a": 1 }' }], structuredContent: { a: 1, b: [2] } },
+      { content: [T], structuredContent: { content: "T" } },
+      { content: [T], structuredContent: [1, 2] },
+    );
+    expect(results.map(({ outcome }) => outcome.text)).toEqual(['{"a":1}', '{"a":1}', '{ "b": [2], "a": 1 }', "T", "T\n[1,2]"]);
   });
 
   test("content alone, and an error with both, keep what they say", async () => {
-    expect((await resultOf({ content: [T] })).outcome).toMatchObject({ status: "completed", text: "T" });
-    const failed = await resultOf({ content: [T, image], structuredContent: { code: 7 }, isError: true });
-    expect(failed.outcome).toMatchObject({ status: "failed", text: 'T\n[image 1: image/png, 3 kB]\n{"code":7}' });
-    expect(failed.images).toHaveLength(1);
+    const [plain, failed] = await resultsOf({ content: [T] }, { content: [T, image], structuredContent: { code: 7 }, isError: true });
+    expect(plain!.outcome).toMatchObject({ status: "completed", text: "T" });
+    expect(failed!.outcome).toMatchObject({ status: "failed", text: 'T\n[image 1: image/png, 3 kB]\n{"code":7}' });
+    expect(failed!.images).toHaveLength(1);
   });
 });
 

@@ -9,6 +9,7 @@ import type { Definition } from "../config/definitions.ts";
 import { projectDefinitions } from "../config/definitions.ts";
 import { homeFolder } from "../config/home.ts";
 import { loadConfig, projectConfigPath } from "../config/load.ts";
+import { mcpJsonPath } from "../config/mcp-json.ts";
 import { distrust, isTrusted, readTrust, trust } from "../config/trust-store.ts";
 import { findWorkspace } from "../config/workspace.ts";
 import { wrap } from "../render/layout.ts";
@@ -72,8 +73,12 @@ async function run(given: Arguments, io: Io): Promise<number> {
   if (await stat(join(real, ".holdfast/prompts")).catch(() => null)) {
     io.stderr.write("  can be used from now on: the prompts in .holdfast/prompts (holdfast prompts)\n");
   }
-  if ((await stat(projectConfigPath(real)).catch(() => null)) === null) return 0;
-  io.stderr.write("  used from now on: .holdfast/config.toml\n");
+  const used = [projectConfigPath(real), mcpJsonPath(real)];
+  const there = await Promise.all(used.map((file) => stat(file).catch(() => null)));
+  for (const [index, name] of [".holdfast/config.toml", ".mcp.json"].entries()) {
+    if (there[index]) io.stderr.write(`  used from now on: ${name}\n`);
+  }
+  if (there.every((file) => file === null)) return 0;
   try {
     await showDefinitions(await definitionsOf(given, io, home, real), io, home, real);
   } catch (error) {

@@ -9,6 +9,7 @@ import type { Table } from "./kinds.ts";
 import type { Merged } from "./layers.ts";
 import { lay } from "./layers.ts";
 import type { WrittenLimits } from "./limits.ts";
+import { readMcpJson } from "./mcp-json.ts";
 import { parseOverride } from "./override.ts";
 import { judgeLimits, refusedSettings } from "./project-rules.ts";
 import type { Problem, Setting, Source } from "./settings.ts";
@@ -143,7 +144,11 @@ async function readProject({ home, project, isTrusted }: ConfigRequest, problems
   const found = await stat(path).catch(() => null);
   // In the home folder, .holdfast is Holdfast's own, and its config the user's.
   if (found !== null && (await isSame(path, configPath(home)))) return [];
-  if (isTrusted) return readFile(path, "project", problems, project);
+  if (isTrusted) {
+    const own = await readFile(path, "project", problems, project);
+    const names = new Set(own.flatMap(({ path: at }) => (at[0] === "mcp" && at[1] !== undefined ? [at[1]] : [])));
+    return [...own, ...(await readMcpJson(project, names, fileTop, problems))];
+  }
   if (found !== null) {
     problems.push({ severity: "note", where: path, message: "ignored: this project is not trusted", hint: "holdfast trust" });
   }

@@ -76,7 +76,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     await serversOf(config, home, rootPaths[0]),
     options,
     { userHome: user, cwd, roots: rootPaths, network: reach.network },
-    { clock, blobs, redact: runtime.redact },
+    blobs,
   );
   const secrets = createSecrets(config, env, mcp.secrets);
   const processes = createProcesses({

@@ -7,6 +7,7 @@ import { loadConfig } from "../config/config.ts";
 import { ensureHome, homeFolder } from "../config/home.ts";
 import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
 import { projectConfigPath } from "../config/load.ts";
+import { mcpJsonPath } from "../config/mcp-json.ts";
 import { chooseModel, endpointOf, isPlayed } from "../config/model-choice.ts";
 import { secretValues } from "../config/provider.ts";
 import { problemText } from "../config/settings.ts";
@@ -48,7 +49,8 @@ export async function openSetup(io: Io, { isEphemeral = false, profile, override
 export async function setupFor(setup: Setup, root: string, isTrusted: boolean): Promise<Setup> {
   if (setup.request.project === root && setup.request.isTrusted === isTrusted) return setup;
   const request = { ...setup.request, project: root, isTrusted };
-  const hasOwn = (await stat(projectConfigPath(root)).catch(() => null)) !== null || setup.request.project !== null;
+  const own = await Promise.all([projectConfigPath(root), mcpJsonPath(root)].map((path) => stat(path).catch(() => null)));
+  const hasOwn = own.some((found) => found !== null) || setup.request.project !== null;
   const loaded = hasOwn ? await loadConfig(request) : setup.loaded;
   return { ...setup, config: loaded.config, loaded, request };
 }

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 
 export interface Habits {
   readonly tools?: readonly object[];
+  readonly revision?: string;
   readonly pageSize?: number;
   /** Written to standard output before anything else. */
   readonly noise?: string;
@@ -17,6 +18,8 @@ export interface Habits {
   readonly neverAnswersStart?: boolean;
   /** Ends at the first message that is not `initialize`, as some servers do. */
   readonly endsAtProbe?: boolean;
+  /** The tools after a change that comes with the answer to `initialize`, and again behind the first list. */
+  readonly changesAtStart?: readonly object[];
   readonly ignoresProbe?: boolean;
   readonly ignoresEnd?: boolean;
   /** What each call does, by the tool's name. */
@@ -92,11 +95,12 @@ async function handle({ id, method, params = {} }: Request): Promise<void> {
       send({
         id,
         result: {
-          protocolVersion: "2025-11-25",
+          protocolVersion: habits.revision ?? "2025-11-25",
           capabilities: { tools: { listChanged: true } },
           serverInfo: { name: "fake", version: "1" },
         },
       });
+      if (habits.changesAtStart !== undefined) send({ method: "notifications/tools/list_changed" });
       return;
     }
     case "tools/list": {
@@ -104,6 +108,10 @@ async function handle({ id, method, params = {} }: Request): Promise<void> {
       const to = from + (habits.pageSize ?? tools.length);
       note(`list ${from}`);
       send({ id, result: { tools: tools.slice(from, to), ...(to < tools.length ? { nextCursor: String(to) } : {}) } });
+      if (habits.changesAtStart !== undefined && tools !== habits.changesAtStart) {
+        tools = habits.changesAtStart;
+        send({ method: "notifications/tools/list_changed" });
+      }
       return;
     }
     case "tools/call":

@@ -1,0 +1,26 @@
+import type { HoldfastError } from "@holdfast/protocol/error";
+import type { Arguments } from "../../cli/command.ts";
+import type { Io } from "../../cli/io.ts";
+import { isTrusted } from "../../config/trust-store.ts";
+import type { Workspace } from "../../config/workspace.ts";
+import { findWorkspace } from "../../config/workspace.ts";
+import type { Servers } from "../../mcp/servers.ts";
+import { serversOf } from "../../mcp/servers.ts";
+import type { Setup } from "../../session/start.ts";
+import { openSetup, setupFor } from "../../session/start.ts";
+
+/** What one of the `mcp` commands gets: the words behind its own. */
+export interface McpCall {
+  readonly given: Arguments;
+  readonly io: Io;
+  readonly words: readonly string[];
+  readonly wrong: (what: string, hint?: string) => HoldfastError;
+}
+
+/** The servers that a session in this folder would have. */
+export async function serversHere(io: Io): Promise<Servers & { readonly setup: Setup; readonly workspace: Workspace }> {
+  const base = await openSetup(io);
+  const workspace = await findWorkspace(".", io.cwd, io.env);
+  const setup = await setupFor(base, workspace.root, await isTrusted(base.home, workspace.root));
+  return { ...(await serversOf(setup.config, setup.home, workspace.root)), setup, workspace };
+}
