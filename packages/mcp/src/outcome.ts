@@ -19,9 +19,9 @@ export interface OutcomePorts {
 
 /**
  * A tool's result as a model reads it: text of every block in order, images as blobs, structured content once. What is
- * too long goes whole to the blob store and is shown in part. Everything in it is the server's word: untrusted.
+ * too long goes whole to the blob store, under `handle`, and is shown in part. Everything in it is the server's word: untrusted.
  */
-export async function outcomeOf(result: CallToolResult, { blobs, redact }: OutcomePorts): Promise<CallOutcome> {
+export async function outcomeOf(result: CallToolResult, handle: string, { blobs, redact }: OutcomePorts): Promise<CallOutcome> {
   const images: NonNullable<CallOutcome["images"]> = [];
   /** Base64 text that was shown as something else, and how it is named. */
   const known = new Map<string, string>();
@@ -71,7 +71,7 @@ export async function outcomeOf(result: CallToolResult, { blobs, redact }: Outco
   const structured = result.structuredContent;
   if (structured !== undefined && !isRepeated(structured, parts)) parts.push(structuredText(structured, known));
   const text = redact(cleanText(parts.filter((part) => part !== "").join("\n")));
-  const fitted = await fitText(text === "" ? "(the tool answered with nothing)" : text, blobs);
+  const fitted = await fitText(text === "" ? "(the tool answered with nothing)" : text, handle, blobs);
   return {
     status: result.isError === true ? "failed" : "completed",
     trust: "untrusted",

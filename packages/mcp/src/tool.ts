@@ -140,7 +140,8 @@ async function run(
     signal.removeEventListener("abort", interrupt);
   }
   server.answered();
-  return outcomeOf(result, ports);
+  // As `read_output` knows the result of an attempt.
+  return outcomeOf(result, `${intent.callId}.${intent.attempt}`, ports);
 }
 
 /** A tool may be called `__proto__`. */

@@ -15,7 +15,7 @@ async function resultsOf(...results: object[]) {
       const images = await Promise.all(
         (outcome.images ?? []).map(async ({ blob }) => Buffer.from((await at.blobs.get(blob))!).toString("base64")),
       );
-      const whole = outcome.output === undefined ? null : new TextDecoder().decode((await at.blobs.get(outcome.output))!);
+      const whole = outcome.whole === undefined ? null : new TextDecoder().decode((await at.blobs.get(outcome.whole))!);
       return { outcome, images, whole };
     }),
   );
@@ -105,7 +105,7 @@ test("a long result is shown in part, and is whole in the blob store", async () 
   const { outcome, whole } = await resultOf({ content: [{ type: "text", text: all }] });
   expect(outcome.text.length).toBeLessThan(17_000);
   expect(outcome.text).toMatch(
-    /^line 0 of many\n[\s\S]*\[\d+ of \d+ characters left out: .*\]\nline \d+ of many\n[\s\S]*line 3999 of many$/,
+    /^line 0 of many\n[\s\S]*\[\d+ characters left out; read_output call_1\.1 reads all\]\nline \d+ of many\n[\s\S]*line 3999 of many$/,
   );
   expect(whole).toBe(all);
 });

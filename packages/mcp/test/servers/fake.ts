@@ -117,7 +117,7 @@ async function handle({ id, method, params = {} }: Request): Promise<void> {
     case "tools/call":
       note(`call ${params.name} ${JSON.stringify(params.arguments)}`);
       for (const step of habits.calls?.[params.name ?? ""] ?? [{ do: "answer", result: text(JSON.stringify(params.arguments)) } as const]) {
-        if (!(await take(step, id, params._meta?.progressToken))) return;
+        if (!(await take(step, id, params["_meta"]?.progressToken))) return;
       }
       return;
     case "notifications/cancelled":
