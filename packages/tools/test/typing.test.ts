@@ -96,6 +96,15 @@ describe("in the sandbox, a program that is typed to", () => {
     });
   });
 
+  test("stands still while it is paused, and takes what was typed meanwhile when it goes on", async () => {
+    const { task } = await run("echo up; while read x; do echo got $x; done", { tty: true });
+    await processes.pause(task!.ref, true);
+    expect((await type(task!.id, "one\n", { yield_s: 1 })).text).not.toContain("got");
+    await processes.pause(task!.ref, false);
+    expect((await type(task!.id, "two\n")).text).toMatch(/got one\n(.*\n)?got two\n/);
+    expect((await type(task!.id, "", { close: true })).exitCode).toBe(0);
+  });
+
   test("what overwrites itself is shown as it stood at the end", async () => {
     const { text } = await run("for i in 10 50 100; do printf '\\r\\033[K%s%%' $i; done; printf '\\n\\033[32mdone\\033[0m\\n'", {
       tty: true,

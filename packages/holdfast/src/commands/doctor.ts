@@ -52,7 +52,12 @@ async function run(_given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     ...(await checkKeyFile(home)),
     ...(await checkHost(io, hosts, home, config.config)),
     await checkProgram(io, "git", "problem", "checks, diffs and tracked files need it: install git"),
-    ...(process.platform === "linux" ? [await checkProgram(io, "socat", "note", "--allow-net HOST needs it: apt-get install socat")] : []),
+    ...(process.platform === "linux"
+      ? [
+          await checkProgram(io, "socat", "note", "--allow-net HOST needs it: apt-get install socat"),
+          await checkProgram(io, "script", "note", "programs with a terminal need it: it is in bsdutils or util-linux-script"),
+        ]
+      : []),
     await checkModel(io, config.config),
     ...(config.config === null ? [] : await checkSearch(io, config.config)),
     await checkTrust(io, home),

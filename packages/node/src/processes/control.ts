@@ -1,8 +1,9 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunFolder } from "./folders.ts";
+import { readStat } from "./identity.ts";
 import { isRunning, readStart } from "./records.ts";
-import { killTree, pauseTree, signal } from "./tree.ts";
+import { killTree, pauseTree, processesOf, signal } from "./tree.ts";
 import type { Tree } from "./tree.ts";
 
 /** How long the wrapper may take before we end it too: its own two seconds of grace, and room for a busy machine. */
@@ -15,7 +16,7 @@ const patienceMs = 10_000;
 export async function stopRun(folder: RunFolder, mark: string, gone: Promise<void>): Promise<void> {
   const start = readStart(folder);
   if (isRunning(start)) {
-    if (existsSync(folder.paused)) pauseRun(folder, mark, false);
+    if (existsSync(folder.paused)) await pauseRun(folder, mark, false);
     signal(start.pid, "SIGTERM");
     const isDone = await Promise.race([gone.then(() => true), sleep(patienceMs, false, { ref: false })]);
     if (!isDone && isRunning(start)) signal(start.pid, "SIGKILL");
@@ -25,10 +26,39 @@ export async function stopRun(folder: RunFolder, mark: string, gone: Promise<voi
 }
 
 /** A file notes that the run is paused, so that whoever goes on with it after our death lets it go on too. */
-export function pauseRun(folder: RunFolder, mark: string, paused: boolean): void {
+export async function pauseRun(folder: RunFolder, mark: string, paused: boolean): Promise<void> {
   if (paused) writeFileSync(folder.paused, "", { mode: 0o600 });
-  pauseTree(treeOf(folder, mark), paused);
-  if (!paused) rmSync(folder.paused, { force: true });
+  const tree = treeOf(folder, mark);
+  pauseTree(tree, paused);
+  if (paused) return;
+  const start = readStart(folder);
+  if (start.type === "taken" && start.input?.type === "terminal") await wakeTerminal(tree);
+  rmSync(folder.paused, { force: true });
+}
+
+const wakingMs = 2_000;
+const pollMs = 20;
+
+/**
+ * util-linux's script stops itself when it hears that its child was stopped, as a shell under it would expect; by now the
+ * child goes on. So it is woken once more.
+ */
+async function wakeTerminal(tree: Tree): Promise<void> {
+  const terminals = processesOf(tree).filter((pid) => nameOf(pid) === "script");
+  for (let waited = 0; terminals.length > 0 && waited < wakingMs; waited += pollMs) {
+    await sleep(pollMs);
+    const stopped = terminals.filter((pid) => readStat(pid)?.[0] === "T");
+    for (const pid of stopped) signal(pid, "SIGCONT");
+    if (stopped.length > 0) return;
+  }
+}
+
+function nameOf(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return null;
+  }
 }
 
 function treeOf(folder: RunFolder, mark: string): Tree {

@@ -111,7 +111,7 @@ export async function attachRun(place: RunPlace): Promise<Run> {
       `There is no run ${place.ref} to go on with: it was ${start.type === "none" ? "never started" : "revoked"}.`,
     );
   }
-  if (existsSync(place.folder.paused)) pauseRun(place.folder, place.mark, false);
+  if (existsSync(place.folder.paused)) await pauseRun(place.folder, place.mark, false);
   const pass = readPass(place.folder);
   if (pass !== null && endOfRun(place.folder) === null) await place.networks.restore(place.networkFolder, pass);
   const ended = (async (): Promise<Ended> => {

@@ -28,7 +28,7 @@ export async function requestApproval(
     id: newId(driver)("apr"),
     callId,
     digest: await approvalDigest(driver, callId, plan, inputDigest),
-    shown: plan.command ?? `${tool} ${JSON.stringify(plan.input)}`,
+    shown: plan.command ?? `${tool} ${JSON.stringify(plan.input)}${plan.typed === undefined ? "" : `\nto ${plan.typed.command}`}`,
     reason: verdict.reason,
     rule: verdict.rule,
     scope: verdict.scope,
