@@ -79,7 +79,7 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     case "input.taken":
       return { head: turn(grow(head, [event.payload.message]), { saysDone: false, wasCut: false }), puts: [] };
     case "notice.added":
-      return { head: turn(grow(head, [event.payload.notice]), (t) => ({ repeat: { ...t.repeat, isTold: true } })), puts: [] };
+      return { head: noticed(grow(head, [event.payload.notice]), registers), puts: [] };
     case "sampling.intended":
       return {
         head: turn(head, {
@@ -221,6 +221,12 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     case "edits.undone":
       return { head, puts: [] };
   }
+}
+
+/** A notice that comes when a repeated call is about to end the turn is the warning of it. */
+function noticed(head: Head, registers: Registers): Head {
+  const limit = registers.get("settings", "")?.limits.sameCallSameResult ?? 0;
+  return turn(head, (t) => (t.repeat.count === limit - 1 ? { repeat: { ...t.repeat, isTold: true } } : {}));
 }
 
 function newTurn(id: string, at: number): Turn {
