@@ -41,6 +41,13 @@ describe("a name that leads elsewhere", () => {
     expect(site.requests[0]?.headers.host).toBe(`app.test:${site.port}`);
   });
 
+  test("is unreached, not refused, where nobody knows its address", async () => {
+    const network = createNetwork(() => Promise.reject(new Error("ENOTFOUND")));
+    expect(await codeOf(network.exchange(requestTo("http://none.test/", { reach: { isOpen: true, hosts: [] } }), signal))).toBe(
+      "network_unreached",
+    );
+  });
+
   test("is reached at the next of its addresses where the first doesn't answer, and never at one that is not allowed", async () => {
     site.on("/", (_, response) => response.end("there"));
     const { network } = rebinding([["100::1", "2001:db8::1", "127.0.0.2", "127.0.0.1"]]);

@@ -43,7 +43,7 @@ export function httpRequest(ports: ToolPorts, http: HttpPorts) {
     name: "http_request",
     description: `Send an HTTP request, as to a REST API, and read the answer. For a page to read use web_fetch.${secretsOf(http)}`,
     input,
-    async plan(wanted, _context) {
+    async plan(wanted) {
       const target = targetOf(wanted.url);
       if (isRefusal(target)) return target;
       const method = wanted.method ?? "GET";

@@ -94,7 +94,7 @@ async function checkHome(home: string): Promise<Finding> {
 
 /** Nothing where no service is configured. */
 async function checkSearch(io: Io, config: Config): Promise<Finding[]> {
-  if (config.web.search === undefined) return [];
+  if (config.web.search?.provider === undefined) return [];
   const { searchProvider } = await import("../host/http.ts");
   try {
     const found = searchProvider(config, io.env);

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createPlace } from "./run.ts";
+import { createPlace, providers } from "./run.ts";
 
 const secret = "shop-secret-4711";
 const requests: { line: string; key: string | undefined }[] = [];
@@ -97,8 +97,10 @@ test("without a network nothing is sent where nobody can be asked, and the model
   expect(requests).toEqual([]);
 });
 
-test("the first request stays below 8 kB with all tools that are offered from the start", async () => {
+test.each(providers)("the first request to %s stays below 8 kB with all tools that are offered from the start", async (wire) => {
   const place = await createPlace(() => ({ text: "Done." }));
-  await place.exec("go");
-  expect(new TextEncoder().encode(JSON.stringify(place.server.requests[0])).length).toBeLessThan(8_000);
+  await place.start(["exec", "go"], { wire }).finished;
+  const bytes = new TextEncoder().encode(JSON.stringify(place.server.requests[0])).length;
+  expect(bytes).toBeGreaterThan(4_000);
+  expect(bytes).toBeLessThan(8_000);
 });

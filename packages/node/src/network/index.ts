@@ -31,8 +31,14 @@ async function addressesOf(url: URL, { reach }: NetworkRequest, resolve: Resolve
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
   const answer = await Promise.race([answerHost(url.hostname, port, reach, resolve), aborted(signal)]);
   if (answer === null) throw new HoldfastError("network_unreached", `${url.host} could not be resolved in time`);
-  if (answer.type === "allowed") return answer.addresses;
-  throw refusal(answer.reason);
+  switch (answer.type) {
+    case "allowed":
+      return answer.addresses;
+    case "refused":
+      throw refusal(answer.reason);
+    case "unresolved":
+      throw new HoldfastError("network_unreached", answer.reason);
+  }
 }
 
 /** Resolves once the signal aborts. The resolver itself can't be stopped. */

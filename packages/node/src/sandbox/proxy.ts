@@ -69,7 +69,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, answe
   if (url === null) return refuse(response, 400, "this is a proxy: it takes absolute http:// URLs and CONNECT");
   const port = url.port === "" ? 80 : Number(url.port);
   const verdict = await answer(request, url.hostname, port);
-  if (verdict.type === "refused") return refuse(response, 403, verdict.reason);
+  if (verdict.type !== "allowed") return refuse(response, 403, verdict.reason);
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !hopByHop.includes(name)));
   const onward = httpRequest(
     { host: verdict.address, port, method: request.method, path: url.pathname + url.search, headers: { ...headers, host: url.host } },
@@ -92,7 +92,7 @@ async function tunnel(request: IncomingMessage, client: Duplex, head: Buffer, an
   const port = Number(match?.[2]);
   const verdict: HostAnswer =
     match === null ? { type: "refused", reason: "CONNECT takes host:port" } : await answer(request, match[1] ?? "", port);
-  if (verdict.type === "refused") {
+  if (verdict.type !== "allowed") {
     client.end(`HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nholdfast: ${verdict.reason}\n`);
     return;
   }

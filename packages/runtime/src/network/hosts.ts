@@ -6,7 +6,9 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 export type HostAnswer =
   /** Every address that may be connected to, in the resolver's order; `address` is the first. */
   | { readonly type: "allowed"; readonly address: string; readonly addresses: readonly string[] }
-  | { readonly type: "refused"; readonly reason: string };
+  | { readonly type: "refused"; readonly reason: string }
+  /** No rule is against it, but nobody knows where it is. */
+  | { readonly type: "unresolved"; readonly reason: string };
 
 /** What may be reached: the hosts of some entries, or every public one and these. */
 export interface Reach {
@@ -57,7 +59,7 @@ export async function answerHost(host: string, port: number, reach: Reach, resol
   try {
     addresses = addressFamily(name) === 0 ? await resolve(name) : [name];
   } catch {
-    return { type: "refused", reason: `${name} has no address` };
+    return { type: "unresolved", reason: `no address was found for ${name}` };
   }
   const entries = entriesFor(port, reach.hosts);
   const isReachable = (address: string): boolean =>
