@@ -5,7 +5,7 @@ import { memoryStore, sqliteStore } from "./erasing.ts";
 import { createTestModel, createTestTool, createWorld, allow, newSession, portsOf, say } from "./kit.ts";
 
 const day = 24 * 60 * 60 * 1000;
-const everything = { olderThanMs: null, maxBytes: null, workspaces: null, atMost: null };
+const everything = { olderThanMs: null, maxBytes: null, workspaces: null, atMost: null, weighsAll: true };
 
 /** A world whose clock a test sets, and a session a day. */
 function place(open: typeof memoryStore, policy?: Parameters<typeof createWorld>[0]["policy"]) {
@@ -53,6 +53,8 @@ describe.each([
       expect(sizes.outputs).toBe(100);
     }
     expect(totalOf(plan.sizes)).toBeGreaterThan(plan.going.reduce((sum, { sizes }) => sum + totalOf(sizes), 0));
+    const brief = await planPrune(ports, { ...everything, olderThanMs: 30 * day, weighsAll: false });
+    expect(brief).toEqual({ ...plan, sizes: { log: 0, blobs: 0, outputs: 0 } });
     expect(await namesLeft()).toEqual([first, second, third].sort());
     expect(await prune(ports, plan)).toEqual([first, second]);
     expect(await namesLeft()).toEqual([third]);

@@ -39,7 +39,7 @@ export function retentionOf({ sessions }: Config): Pick<PruneWish, "olderThanMs"
  * nothing else; the next day tries again.
  */
 export async function pruneDaily(io: Io, home: string, config: Config, { ports, runtime }: OpenHost): Promise<void> {
-  const wish = { ...retentionOf(config), workspaces: null, atMost: mostADay };
+  const wish = { ...retentionOf(config), workspaces: null, atMost: mostADay, weighsAll: false };
   if (wish.olderThanMs === null && wish.maxBytes === null) return;
   try {
     const mark = join(home, "pruned");

@@ -10,6 +10,8 @@ export interface PruneWish {
   readonly workspaces: readonly string[] | null;
   /** Most sessions that go at once; null for any number. */
   readonly atMost: number | null;
+  /** False: only what goes is weighed, where `maxBytes` doesn't ask for more. It takes a look at every file of every session. */
+  readonly weighsAll: boolean;
 }
 
 /** Bytes by where they are: in the log, in blobs to which nothing else refers, in what commands left. */
@@ -22,7 +24,7 @@ export interface Sizes {
 export interface PrunePlan {
   /** What is to go, the longest unchanged first, with what that frees. */
   readonly going: readonly { readonly row: SessionRow; readonly sizes: Sizes }[];
-  /** All sessions that were looked at, and what they take together. */
+  /** All sessions that were looked at, and what they take together; zero where they were not weighed. */
   readonly looked: number;
   readonly sizes: Sizes;
   /** Sessions that would go, but are in use: their turn is open, they wait for somebody, or a process works on them. */
@@ -48,7 +50,7 @@ export async function planPrune(ports: PrunePorts, wish: PruneWish): Promise<Pru
   const { workspaces } = wish;
   const rows = all.filter(({ workspace }) => workspaces === null || (workspace !== null && workspaces.includes(workspace))).toReversed();
   const sizesOf = scaleOf(ports);
-  const sizes = await sizesOf(rows);
+  const sizes = wish.weighsAll || wish.maxBytes !== null ? await sizesOf(rows) : new Map<string, Sizes>();
   const isOld = (row: SessionRow): boolean => wish.olderThanMs !== null && row.updatedAt <= now - wish.olderThanMs;
   const total = sumOf(sizes);
   const going: SessionRow[] = [];

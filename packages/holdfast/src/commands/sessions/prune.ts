@@ -13,7 +13,7 @@ export async function prune(call: Call, [folder]: readonly string[]): Promise<nu
   const { given, io, spec } = call;
   if (folder !== undefined && given.has("all")) throw usage(spec, "--all and a folder are both given", "keep one of them");
   const { cwd, root } = await findWorkspace(folder ?? ".", io.cwd, io.env);
-  const wish = { ...wished(call), workspaces: given.has("all") ? null : [...new Set([cwd, root])], atMost: null };
+  const wish = { ...wished(call), workspaces: given.has("all") ? null : [...new Set([cwd, root])], atMost: null, weighsAll: true };
   const isDry = given.has("dry-run");
   await withHost(call, async ({ ports, runtime }) => {
     const plan = await runtime.planPrune(ports, wish);

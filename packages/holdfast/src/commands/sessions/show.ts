@@ -25,13 +25,11 @@ export async function show(call: Call, [id = ""]: readonly string[]): Promise<nu
     }
     if (isJson) for (const [number, item] of rows) io.stdout.write(jsonLine({ type: "session.item", turn: number, item }));
     else {
-      const lines = rows.map(([number, item]) => [
-        item.id,
-        String(number),
-        item.kind.replace("_", " "),
-        fit(sanitizeLine(textOf(item)), 200),
-      ]);
-      io.stdout.write(`${table([["item", "turn", "kind", "begins"], ...lines], Math.max(io.stdout.columns, 80)).join("\n")}\n`);
+      const width = Math.max(io.stdout.columns, 80);
+      // What stands before it takes about sixty columns.
+      const begins = (item: Item) => fit(sanitizeLine(textOf(item)), Math.max(width - 60, 24));
+      const lines = rows.map(([number, item]) => [item.id, String(number), item.kind.replace("_", " "), begins(item)]);
+      io.stdout.write(`${table([["item", "turn", "kind", "begins"], ...lines], width).join("\n")}\n`);
     }
     return 0;
   });
