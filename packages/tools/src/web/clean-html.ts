@@ -9,10 +9,10 @@ export interface CleanPage {
   readonly isCut: boolean;
 }
 
-/** Elements that go with all they hold. */
-const dropped = new Set(
-  "script style noscript template iframe object embed applet svg math canvas audio video select datalist textarea button dialog".split(" "),
-);
+/** Elements whose content is no markup: left open, they take the rest of the page (HTML standard, 13.2.5). */
+const raw = new Set("script style noscript iframe textarea title".split(" "));
+/** Elements that go with all they hold, where they end. */
+const dropped = new Set("template object svg math canvas audio video select datalist button dialog".split(" "));
 /** Elements that stay; of any other only its content does. */
 const kept = new Set(
   "h1 h2 h3 h4 h5 h6 p div section article main blockquote ul ol li dl dt dd pre code kbd samp em strong b i del a img table thead tbody tr th td br hr".split(
@@ -57,6 +57,8 @@ interface Writer {
 /** One pass over the text: its time grows with the length of the page and with nothing else. */
 export function cleanHtml(html: string, url: string): CleanPage {
   const writer: Writer = { out: [], open: [], size: 0, base: url };
+  /** Elements that end nowhere any more: looked for once. */
+  const endless = new Set<string>();
   let title = "";
   let at = 0;
   while (at < html.length && writer.size < maxChars) {
@@ -77,10 +79,15 @@ export function cleanHtml(html: string, url: string): CleanPage {
         if (writer.open.includes(tag.name)) closeTo(writer, writer.open.lastIndexOf(tag.name));
         break;
       case "start":
-        if (dropped.has(tag.name) || tag.name === "title") {
-          const end = endOf(html, tag.name, at);
+        if (raw.has(tag.name)) {
+          const end = endOf(html, tag.name, at) ?? html.length;
           if (tag.name === "title" && title === "") title = decodeEntities(html.slice(at, end)).replace(/\s+/g, " ").trim();
           at = end;
+        } else if (dropped.has(tag.name)) {
+          const isEmpty = html[at - 2] === "/";
+          const end = isEmpty || endless.has(tag.name) ? null : endOf(html, tag.name, at);
+          if (end === null && !isEmpty) endless.add(tag.name);
+          at = end ?? at;
         } else start(writer, tag.name, tag.attributes);
     }
   }

@@ -11,7 +11,7 @@ export type Tag =
 
 /** What begins at a `<`. One that the page never ends takes the rest of the page with it, as in a browser. */
 export function readTag(html: string, start: number): Tag {
-  if (html.startsWith("<!--", start)) return { type: "none", end: after(html, "-->", start + 4) };
+  if (html.startsWith("<!--", start)) return { type: "none", end: after(html, "-->", start + 2) };
   const second = html[start + 1] ?? "";
   if (second === "!" || second === "?") return { type: "none", end: after(html, ">", start) };
   const isEnd = second === "/";
@@ -51,11 +51,11 @@ function readAttributes(html: string, start: number, attributes: Map<string, str
   }
 }
 
-/** Where the content of an element that is not parsed ends; its end tag is left to the next round. */
-export function endOf(html: string, name: string, from: number): number {
+/** Where the end tag of an element begins; null where there is none. */
+export function endOf(html: string, name: string, from: number): number | null {
   const tag = new RegExp(`</${name}(?=[\\s/>])`, "gi");
   tag.lastIndex = from;
-  return tag.exec(html)?.index ?? html.length;
+  return tag.exec(html)?.index ?? null;
 }
 
 function after(html: string, mark: string, from: number): number {
