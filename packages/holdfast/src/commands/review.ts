@@ -118,8 +118,10 @@ async function review(given: Arguments, io: Io, hosts: Hosts, setup: Setup, wish
     range: changes.range,
     files,
   };
+  const reviewer = wishes.model ?? setup.config.models.review;
   const reading: SessionWishes = {
     ...wishes,
+    ...(reviewer === undefined ? {} : { model: reviewer }),
     checks: [],
     sandbox: wishes.sandbox === "off" ? "off" : "read-only",
     approvals: wishes.approvals ?? "deny",
@@ -164,7 +166,13 @@ function coverageOf(end: DriveEnd): string {
 /** A second turn of the same session, which may change the workspace and is verified as any. */
 async function fix(given: Arguments, io: Io, hosts: Hosts, setup: Setup, wishes: SessionWishes, session: string): Promise<number> {
   const { fixPrompt } = await import("@holdfast/harness/text/review");
-  const writing: SessionWishes = { ...wishes, sandbox: wishes.sandbox ?? "workspace-write", outputSchema: null };
+  const worker = wishes.model ?? setup.config.model;
+  const writing: SessionWishes = {
+    ...wishes,
+    ...(worker === undefined ? {} : { model: worker }),
+    sandbox: wishes.sandbox ?? "workspace-write",
+    outputSchema: null,
+  };
   const ready = await resumeSession(io, hosts, setup, writing, session);
   try {
     const shown = given.has("json") ? showJson(io, ready) : showProgress(io, ready, given.has("quiet"));
