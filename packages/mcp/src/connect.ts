@@ -32,6 +32,8 @@ export interface Connection {
   call(tool: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>;
   /** Resolves with the reason once it can't be used any more. */
   readonly closed: Promise<string>;
+  /** True once the server can't tell of changes any more, though it answers: its list has to be asked for. */
+  isDeaf(): boolean;
   close(): Promise<void>;
 }
 
@@ -106,8 +108,13 @@ async function open(input: ConnectInput, process: ServerProcess | null, mode: "a
   );
   let end: string | null = null;
   void process?.ended.then((ended) => (end = describeEnd(ended, process.lastWords())));
+  let isOpen = true;
+  let isDeaf = false;
   const closed = new Promise<string>((resolve) => {
-    client.onclose = () => resolve(end ?? "the connection was closed");
+    client.onclose = () => {
+      isOpen = false;
+      resolve(end ?? "the connection was closed");
+    };
   });
   const abort = (): void => void client.close();
   input.signal.addEventListener("abort", abort);
@@ -121,7 +128,11 @@ async function open(input: ConnectInput, process: ServerProcess | null, mode: "a
   } finally {
     input.signal.removeEventListener("abort", abort);
   }
+  void client.autoOpenedSubscription?.closed.then((why) => {
+    if (why !== "local") isDeaf = true;
+  });
   return {
+    isDeaf: () => isDeaf,
     revision: client.getNegotiatedProtocolVersion() ?? "",
     closed,
     async list() {
@@ -140,11 +151,13 @@ async function open(input: ConnectInput, process: ServerProcess | null, mode: "a
         ],
       };
     },
-    call: (name, input, { signal, timeoutMs, totalMs, onProgress }) =>
-      client.callTool(
+    async call(name, input, { signal, timeoutMs, totalMs, onProgress }) {
+      if (!isOpen) throw new sdk.SdkError(sdk.SdkErrorCode.NotConnected, "the connection was closed");
+      return client.callTool(
         { name, arguments: input },
         { signal, timeout: timeoutMs, maxTotalTimeout: totalMs, resetTimeoutOnProgress: true, onprogress: onProgress },
-      ),
+      );
+    },
     async close() {
       await client.close();
       await process?.stop();

@@ -55,6 +55,7 @@ const hardFactor = 6;
 export function createServer(config: McpServerConfig, isConfined: boolean, ports: ServerPorts): McpServer {
   let state: ServerState = config.isEnabled ? { type: "idle" } : { type: "disabled" };
   let failures = 0;
+  let lookAgain = (): void => undefined;
   const end = new AbortController();
   const now = (): number => ports.clock.now();
 
@@ -65,6 +66,7 @@ export function createServer(config: McpServerConfig, isConfined: boolean, ports
   };
 
   const start = (): void => {
+    if (state.type === "ready" && state.connection.isDeaf()) lookAgain();
     if (state.type === "failed" ? now() < state.retryAt : state.type !== "idle") return;
     const over = begin();
     state = { type: "starting", since: now(), over };
@@ -130,6 +132,7 @@ export function createServer(config: McpServerConfig, isConfined: boolean, ports
         await late;
       }
       const current = connection;
+      lookAgain = refresh;
       void current.closed.then((reason) => {
         if (state.type === "ready" && state.connection === current) fail(reason);
       });

@@ -102,6 +102,36 @@ describe("a server of revision 2026-07-28", () => {
     expect(new Set(seen)).toEqual(new Set(["Bearer the-key-of-new"]));
   });
 
+  test("tells of new tools as long as its stream is open, and is asked for them after that", async () => {
+    const tools = new Set(["double"]);
+    const handler = createMcpHandler(() => {
+      const built = new McpServer({ name: "new", version: "1" });
+      for (const name of tools)
+        built.registerTool(name, { inputSchema: z.object({}) }, () => ({ content: [{ type: "text", text: name }] }));
+      return built;
+    });
+    let endStream = (): void => undefined;
+    const at = bench([server("new", { type: "http", url: "http://new.test/mcp", headers: {} })], {
+      fetch: async (url, init) => {
+        const response = await handler.fetch(new Request(url, init));
+        if (typeof init?.body !== "string" || !init.body.includes("subscriptions/listen")) return response;
+        const cut = new TransformStream<Uint8Array, Uint8Array>({ start: (controller) => void (endStream = () => controller.terminate()) });
+        return new Response(response.body!.pipeThrough(cut), response);
+      },
+    });
+    await at.start();
+    const names = () => at.source.specs.map((spec) => spec.name.slice("mcp__new__".length));
+    tools.add("told");
+    handler.notify.toolsChanged();
+    await until(() => names().includes("told"));
+    endStream();
+    tools.add("asked");
+    await until(() => {
+      at.source.start();
+      return names().includes("asked");
+    });
+  });
+
   test("that can't be reached, or answers with an error, says so, and nothing counts as sent", async () => {
     const at = bench(
       [

@@ -34,6 +34,7 @@ test("a tool of an MCP server is found, called and recorded under its own name, 
   expect(code).toBe(0);
   const { requests } = place.server;
   expect(new Set(requests.map(headOf)).size).toBe(1);
+  expect(JSON.stringify(requests[0]).length).toBeLessThan(8_000);
   expect(headOf(requests[0])).toContain("search_tools");
   expect(headOf(requests[0])).toContain("MCP servers every");
   expect(headOf(requests[0])).not.toContain("get-sum");

@@ -4,6 +4,7 @@ import { fit } from "../../render/layout.ts";
 import { jsonLine } from "../../render/json-events.ts";
 import { sanitizeLine } from "../../render/sanitize.ts";
 import { createStyle, type Style } from "../../render/style.ts";
+import { networkOf } from "../../session/flags.ts";
 import type { McpCall } from "./call.ts";
 import { serversHere } from "./call.ts";
 
@@ -26,7 +27,12 @@ export async function test({ given, io, words, wrong }: McpCall): Promise<number
     return 0;
   }
   const { openServers } = await import("../../host/mcp.ts");
-  const place = { userHome: setup.env["HOME"] ?? "", cwd: workspace.cwd, roots: [workspace.root], network: "none" as const };
+  const place = {
+    userHome: setup.env["HOME"] ?? "",
+    cwd: workspace.cwd,
+    roots: [workspace.root],
+    network: networkOf(setup.config.sandbox.allowNet),
+  };
   const tried = chosen.map(({ config, isConfined }) => ({ config: { ...config, isEnabled: true }, isConfined }));
   const source = await openServers(tried, setup, place);
   const quit = new AbortController();
