@@ -25,6 +25,7 @@ type Runtime = Pick<
   | "recordUndo"
   | "closeSession"
   | "forkSession"
+  | "holdSession"
   | "renameSession"
   | "eraseItem"
   | "searchSessions"

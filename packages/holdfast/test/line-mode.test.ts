@@ -162,6 +162,8 @@ describe("at a terminal", () => {
     await until("3 is none of them: a number from 1 to 2");
     type("2\r");
     await until("/help names the commands");
+    const [, chosen = ""] = (await hosts.log.list({})).map(({ session }) => session);
+    expect(await hosts.log.holder(`open:${chosen}`)).toEqual(hosts.owner);
     type("/rename Another name\r");
     await until("now called Another name");
     type("/fork Its fork\r");
@@ -174,6 +176,7 @@ describe("at a terminal", () => {
     const rows = await hosts.log.list({});
     expect(rows.map(({ title }) => title)).toEqual(["Its fork", "Another name", "the second"]);
     expect(rows[0]?.parent).toBe(rows[1]?.session);
+    for (const { session } of rows) expect(await hosts.log.holder(`open:${session}`)).toBeNull();
   });
 
   test("exec resume asks as well, and goes on with nothing where nothing is chosen", async () => {

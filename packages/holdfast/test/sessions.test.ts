@@ -1,7 +1,8 @@
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { mountable, mountSmallDisk } from "../../stores/test/disk.ts";
 import { main } from "../src/program.ts";
 import { parseAge, parseSize } from "../src/session/retention.ts";
 import type { FakeHostOptions, FakeHosts } from "./fake-hosts.ts";
@@ -195,6 +196,25 @@ describe("an export", () => {
   });
 });
 
+describe.each(mountable(1))("an export to a disk of %i MiB that is full", () => {
+  test("leaves no part of a new file, and the whole of the one it was to replace", async () => {
+    const hosts = fakeHosts({ script: [{ text: "long ".repeat(20_000) }] });
+    const id = await begin(hosts, "the login");
+    const disk = mountSmallDisk(1);
+    try {
+      const [file, earlier] = [join(disk.folder, "new.md"), join(disk.folder, "earlier.md")];
+      await writeFile(earlier, "mine");
+      disk.fill(20_000);
+      expect((await run(hosts, 1, "sessions", "export", id, "-o", file)).err).toContain("store_full");
+      expect((await run(hosts, 1, "sessions", "export", id, "-o", earlier, "--force")).err).toContain("store_full");
+      expect((await readdir(disk.folder)).sort()).toEqual(["earlier.md", "filler"]);
+      expect(await readFile(earlier, "utf8")).toBe("mine");
+    } finally {
+      disk.unmount();
+    }
+  });
+});
+
 describe("pruning", () => {
   const old = async (hosts: FakeHosts, prompt: string): Promise<string> => {
     const id = await begin(hosts, prompt);
@@ -243,6 +263,11 @@ describe("pruning", () => {
     const yesterday = new Date(Date.now() - 25 * 60 * 60 * 1000);
     await utimes(join(home, "pruned"), yesterday, yesterday);
     await run(hosts, 0, "exec", "-q", "--ephemeral", "-m", "openai/x", "keeps nothing, removes nothing");
+    const lineMode = fakeIo({ cwd: folder, home, env: { OPENAI_API_KEY: key }, input: "hello\n" });
+    expect(await main(["--model", "openai/x"], lineMode, hosts)).toBe(0);
+    expect(lineMode.err()).toContain("removed 1 old session");
+    await old(hosts, "once more long ago");
+    await utimes(join(home, "pruned"), yesterday, yesterday);
     hosts.log.weigh = async () => Promise.reject(new Error("the disk\u001b[2J is gone"));
     const failed = await run(hosts, 0, "exec", "-q", "-m", "openai/x", "the next day");
     expect(failed.err).toContain("old sessions could not be removed: the disk is gone");

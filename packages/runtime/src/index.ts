@@ -13,6 +13,7 @@ export * from "./session/create.ts";
 export { dueSessions } from "./session/due.ts";
 export * from "./session/erase.ts";
 export * from "./session/fork.ts";
+export { holdSession } from "./session/hold.ts";
 export * from "./session/post.ts";
 export * from "./session/prune.ts";
 export * from "./session/rename.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Ports } from "../src/index.ts";
-import { drive, forkSession, planPrune, post, prune, readSession, totalOf } from "../src/index.ts";
+import { drive, forkSession, holdSession, planPrune, post, prune, readSession, totalOf } from "../src/index.ts";
 import { memoryStore, sqliteStore } from "./erasing.ts";
 import { createTestModel, createTestTool, createWorld, allow, newSession, portsOf, say } from "./kit.ts";
 
@@ -84,14 +84,19 @@ describe.each([
     expect((await readSession(waiting.ports, asked)).openApprovals).toHaveLength(1);
 
     const { ports, at, make } = place(open);
-    const [written, driven, running] = [await make(1), await make(1), await make(1)];
+    const [written, driven, running, opened, left] = [await make(1), await make(1), await make(1), await make(1), await make(1)];
     at.now = 99 * day;
     await post(ports, written, say("later"));
     await ports.log.lock(`session:${driven}`, { ...ports.processes.owner, label: "alive" }, () => true);
+    const alive = { ...ports, processes: { ...ports.processes, owner: { ...ports.processes.owner, label: "alive" } } };
+    await holdSession(alive, opened);
+    await (
+      await holdSession(alive, left)
+    )();
     const remains = async (session: string) => ({ bytes: 0, isRunning: session === running });
     const watched = { ...ports, processes: { ...ports.processes, remains } };
     const wish = { ...everything, olderThanMs: day, maxBytes: 1 };
-    expect(await planPrune(watched, wish)).toMatchObject({ going: [], inUse: 3 });
+    expect(await planPrune(watched, wish)).toMatchObject({ going: [{ row: { session: left } }], inUse: 4 });
   });
 
   test("a session that is taken up between the plan and the deletion stays", async () => {

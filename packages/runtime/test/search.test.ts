@@ -7,8 +7,8 @@ import { say } from "./kit.ts";
 const wish = { limit: 100, perSession: 100 };
 
 async function hitsOf(ports: Ports, query: string, more: Partial<Parameters<typeof searchSessions>[2]> = {}) {
-  const sessions = await searchSessions(ports, query, { ...wish, ...more });
-  return sessions.flatMap(({ row, hits }) => hits.map((hit) => ({ session: row.session, ...hit })));
+  const { found } = await searchSessions(ports, query, { ...wish, ...more });
+  return found.flatMap(({ row, hits }) => hits.map((hit) => ({ session: row.session, ...hit })));
 }
 
 async function goOn(ports: Ports, session: string, text: string): Promise<void> {
@@ -92,7 +92,7 @@ describe.each([
       "\\",
       "\u0130",
     ]) {
-      expect([query, Array.isArray(await searchSessions(ports, query, wish))]).toEqual([query, true]);
+      expect([query, (await searchSessions(ports, query, wish)).unreadable.length === 0]).toEqual([query, true]);
     }
     for (const bad of ["", "  \n", "x".repeat(501), Array.from({ length: 21 }, (_, index) => `word${index}`).join(" ")]) {
       await expect(searchSessions(ports, bad, wish)).rejects.toMatchObject({ code: "usage" });
@@ -134,11 +134,28 @@ describe.each([
   test("the newest come first, and no more than were asked for", async () => {
     const { ports, session } = await makeSession(open());
     for (let turn = 0; turn < 4; turn += 1) await goOn(ports, session, `needle ${turn}`);
-    const [found] = await searchSessions(ports, "needle", { limit: 10, perSession: 3 });
-    expect(found?.hits.map(({ snippet }) => snippet.after)).toEqual([" 3", " 2", " 1"]);
-    expect(found?.more).toBe(1);
+    const { found } = await searchSessions(ports, "needle", { limit: 10, perSession: 3 });
+    expect(found[0]?.hits.map(({ snippet }) => snippet.after)).toEqual([" 3", " 2", " 1"]);
+    expect(found[0]?.more).toBe(1);
     expect(await hitsOf(ports, "needle", { limit: 2 })).toHaveLength(2);
     expect(await hitsOf(ports, "needle", { workspaces: ["/elsewhere"] })).toEqual([]);
+  });
+
+  test("a damaged session is named, and the others are searched", async () => {
+    const { ports, session } = await makeSession(open());
+    const { session: fork } = await forkSession(ports, session, { title: "ran-words" });
+    const read: typeof ports.log.read = async (name, ...range) =>
+      (await ports.log.read(name, ...range)).map((event) => (name === fork ? { ...event, payload: "{" } : event));
+    const damaged = { ...ports, log: { ...ports.log, search: ports.log.search.bind(ports.log), read } };
+    const { found, unreadable } = await searchSessions(damaged, "ran-words", wish);
+    expect(unreadable).toEqual([fork]);
+    // Of the damaged one only its title can be told.
+    expect(found.map(({ row, hits }) => [row.session, hits.map((hit) => hit.in)]).sort()).toEqual(
+      [
+        [fork, ["title"]],
+        [session, ["result"]],
+      ].sort(),
+    );
   });
 
   test("a snippet is one line around the words", async () => {

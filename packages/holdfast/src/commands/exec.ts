@@ -24,7 +24,6 @@ import { readOutputSchema } from "../session/output-schema.ts";
 import type { pickSession } from "../session/pick-session.ts";
 import { pruneDaily } from "../session/retention.ts";
 import { showJson, showProgress } from "../session/show-turn.ts";
-import type { ReadySession } from "../session/start.ts";
 import { inputParts, openSetup, resumeSession, startSession, titleOf } from "../session/start.ts";
 
 const spec: CommandSpec = {

@@ -16,6 +16,7 @@ import { checkFromCommand } from "../session/checks.ts";
 import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
 import { pickSession } from "../session/pick-session.ts";
+import { pruneDaily } from "../session/retention.ts";
 import type { ReadySession } from "../session/start.ts";
 import { checkedModel, notesOf, openSetup, resumeSession, setupFor, startSession, titleOf } from "../session/start.ts";
 import { version } from "../version.ts";
@@ -72,6 +73,12 @@ export async function runLine(
   let model = ready?.model ?? (await checkedModel(wishes.model, setup.config, io));
   const prompts = () => findPrompts({ home: setup.home, root: workspace.root, isTrusted: trusted });
   const promptNames = (await prompts()).prompts.map(({ name }) => name);
+  const current = () => ready;
+  let letGo = async (): Promise<void> => undefined;
+  const hold = async ({ host, session }: ReadySession): Promise<void> => {
+    await letGo();
+    letGo = await host.runtime.holdSession(host.ports, session);
+  };
   const screen = openScreen(io, [...Object.keys(slashCommands), ...promptNames]);
   const style = createStyle(usesColour(io.stdout, io.env));
   const width = () => Math.max(40, io.stdout.columns);
@@ -82,18 +89,22 @@ export async function runLine(
     style.dim("/help names the commands"),
   ];
   try {
-    return await runLineMode({
+    if (ready !== null) await hold(ready);
+    const status = await runLineMode({
       io,
       screen,
       welcome,
       goesOn,
       retryForMs: setup.config.network.retryForS * 1000,
       begin: async (prompt) => {
-        ready ??= await startSession(io, hosts, setup, { ...wishes, model }, { title: titleOf(prompt), defaultApprovals: "ask" });
+        if (ready === null) {
+          ready = await startSession(io, hosts, setup, { ...wishes, model }, { title: titleOf(prompt), defaultApprovals: "ask" });
+          await hold(ready);
+        }
         return ready;
       },
       slash: {
-        current: () => ready,
+        current,
         folders: [...new Set([workspace.cwd, workspace.root])],
         model: () => model,
         setModel: async (name) => {
@@ -113,6 +124,7 @@ export async function runLine(
           // What it left running belongs to the one that is left.
           await host.runtime.closeSession(host.ports, session);
           ready = { ...ready, session: made.session, earlier: [] };
+          await hold(ready);
           return made.session;
         },
         prompts,
@@ -121,8 +133,12 @@ export async function runLine(
         width,
       },
     });
+    const { host } = current() ?? {};
+    if (host !== undefined) await pruneDaily(io, setup.home, setup.config, host);
+    return status;
   } finally {
     screen.close();
+    await letGo();
     await ready?.host.close();
   }
 }

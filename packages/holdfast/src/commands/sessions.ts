@@ -86,7 +86,7 @@ const spec: CommandSpec = {
     "A fork shares the history up to where it begins and goes its own way from there, in the same folder. Deleting the session it was made of keeps what it shares.",
     "Verify reads a whole log and checks its hash chain and the signatures at the ends of turns.",
     "Erase takes one item's content away for good, also from forks; show --items names the items.",
-    "Prune leaves alone what is in use: an open turn, a question to a person, a process at work. Without flags it does what [sessions] in your config says, which exec does by itself once a day.",
+    "Prune leaves alone what is in use: an open turn, a question to a person, a process at work. Without flags it does what [sessions] in your config says, which exec and line mode do by themselves once a day, at their end.",
   ],
   examples: [
     ["holdfast sessions list", "newest first"],

@@ -235,7 +235,10 @@ export const keys = {
   ),
   sessions: key(
     table({
-      keep_days: key(count, "sessions without a change for so long are removed, by exec once a day or by holdfast sessions prune"),
+      keep_days: key(
+        count,
+        "sessions without a change for so long are removed: once a day after a turn of exec or at the end of line mode, or by holdfast sessions prune",
+      ),
       max_size_mb: key(count, "the oldest are removed beyond this size of all, in millions of bytes"),
     }),
     "how long sessions are kept",

@@ -1,5 +1,6 @@
 import { isHoldfastError } from "@holdfast/protocol";
 import type { Ports, SessionRow } from "../ports/index.ts";
+import { openLock } from "./hold.ts";
 
 export interface PruneWish {
   /** Sessions without a change for so long go. */
@@ -102,8 +103,10 @@ export async function prune(ports: PrunePorts, plan: PrunePlan): Promise<string[
 
 async function isAtRest({ log, processes }: PrunePorts, { session, status }: SessionRow): Promise<boolean> {
   if (status !== "idle" || (await log.inbox(session)).length > 0) return false;
-  const holder = await log.holder(`session:${session}`);
-  if (holder !== null && processes.isAlive(holder)) return false;
+  for (const lock of [`session:${session}`, openLock(session)]) {
+    const holder = await log.holder(lock);
+    if (holder !== null && processes.isAlive(holder)) return false;
+  }
   return !(await processes.remains(session)).isRunning;
 }
 

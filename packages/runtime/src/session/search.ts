@@ -1,5 +1,5 @@
 import type { Item } from "@holdfast/protocol";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import { itemsOf } from "../kernel/copies.ts";
 import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
 import { readEvents } from "./stored.ts";
@@ -23,6 +23,12 @@ export interface SearchedSession {
   readonly more: number;
 }
 
+export interface SearchResult {
+  readonly found: readonly SearchedSession[];
+  /** Sessions that may have a hit, but are damaged or of a newer version. */
+  readonly unreadable: readonly string[];
+}
+
 export interface SearchWish {
   /** Only sessions of these folders. */
   readonly workspaces?: readonly string[];
@@ -41,20 +47,33 @@ const charsAround = 60;
  * operator. What was erased isn't found. What forks share is found once, in the session that changed last.
  * Throws `usage` for an empty or huge query.
  */
-export async function searchSessions({ log }: { readonly log: Log }, query: string, wish: SearchWish): Promise<SearchedSession[]> {
+export async function searchSessions({ log }: { readonly log: Log }, query: string, wish: SearchWish): Promise<SearchResult> {
   const terms = termsOf(query);
   const told = new Set<string>();
   const found: SearchedSession[] = [];
+  const unreadable: string[] = [];
   let left = wish.limit;
   for await (const row of log.search(terms.flatMap(pieceOf), wish.workspaces)) {
     if (left === 0) break;
-    const hits = hitsIn(row, readEvents(await log.read(row.session, 1)), terms, told);
+    const events = await readable(log, row.session);
+    if (events === null) unreadable.push(row.session);
+    const hits = hitsIn(row, events ?? [], terms, told);
     if (hits.length === 0) continue;
     const shown = hits.slice(0, Math.min(left, wish.perSession));
     left -= shown.length;
     found.push({ row, hits: shown, more: hits.length - shown.length });
   }
-  return found;
+  return { found, unreadable };
+}
+
+/** Null for a session that can't be read: the others are searched all the same. */
+async function readable(log: Log, session: string): Promise<readonly RecordedEvent[] | null> {
+  try {
+    return readEvents(await log.read(session, 1));
+  } catch (error) {
+    if (isHoldfastError(error, "session_corrupt") || isHoldfastError(error, "session_newer")) return null;
+    throw error;
+  }
 }
 
 function termsOf(query: string): string[] {

@@ -6,7 +6,7 @@ import type { Transactions } from "./transaction.ts";
 
 /**
  * A scan, no index: an index would cost every commit and the file's size twice, and would be one more copy of what is
- * erased (docs/decisions/0008-search.md). LIKE is SQLite's fastest look through text; it takes ASCII letters in either case.
+ * erased (docs/decisions/0009-search.md). LIKE is SQLite's fastest look through text; it takes ASCII letters in either case.
  */
 export function searchIn(db: DatabaseSync, transactions: Transactions, { lineageOf }: Lineages, sessions: Sessions) {
   const hasAll = (column: string, count: number): string => Array(count).fill(`${column} LIKE ? ESCAPE '!'`).join(" AND ");

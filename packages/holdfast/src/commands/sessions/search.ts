@@ -22,7 +22,7 @@ export async function search(call: Call, words: readonly string[]): Promise<numb
   const limit = parseCount(given.value("limit") ?? usualLimit);
   if (limit === null) throw usage(spec, `--limit ${JSON.stringify(given.value("limit"))} is not a whole number above 0`);
   const { cwd, root } = await findWorkspace(".", io.cwd, io.env);
-  const found = await withStore(call, ({ ports, runtime }) =>
+  const { found, unreadable } = await withStore(call, ({ ports, runtime }) =>
     runtime.searchSessions(ports, words.join(" "), {
       limit,
       perSession: mostPerSession,
@@ -37,6 +37,7 @@ export async function search(call: Call, words: readonly string[]): Promise<numb
       io.stderr.write(`nothing found${given.has("all") ? "" : ` in the sessions of ${sanitizeLine(cwd)} (--all looks in every folder)`}\n`);
     }
   }
+  if (unreadable.length > 0) io.stderr.write(`not searched, since they can't be read: ${unreadable.join(", ")}\n`);
   return found.length === 0 ? 1 : 0;
 }
 
