@@ -3,7 +3,7 @@
 # Run again it only compares files (well under a second) and changes nothing.
 #
 #   sh scripts/setup.sh              what running Holdfast needs
-#   sh scripts/setup.sh --for test   and what its tests need (a browser)
+#   sh scripts/setup.sh --for test   and what its tests need (a browser, a program's SDK)
 set -u
 
 purpose=run
@@ -24,6 +24,9 @@ log=$state/setup.log
 # The lock file as it was when node_modules was made from it, a copy for each platform that shares this folder.
 stamp=node_modules/.holdfast-lock-$(uname -s)-$(uname -m)
 built=packages/holdfast/dist/.built
+# Codex's SDK, for the test that programs written on it run here. In a folder of its own: without optional packages, as
+# Codex itself is one of them and has hundreds of megabytes.
+sdk=packages/holdfast/test/codex-sdk
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -41,6 +44,8 @@ logged() {
 # --- what is out of date ----------------------------------------------------------------------------------------------
 
 packages_are_current() { cmp -s package-lock.json "$stamp"; }
+
+sdk_is_current() { [ $purpose = run ] || cmp -s "$sdk/package-lock.json" "$sdk/node_modules/.holdfast-lock"; }
 
 build_is_current() {
   [ -f "$built" ] && [ -z "$(find packages/*/src packages/*/sh packages/*/package.json scripts/build.ts package-lock.json \
@@ -61,18 +66,29 @@ missing_programs() {
 
 # --- bringing it up to date -------------------------------------------------------------------------------------------
 
-install_packages() {
+# npm_ci FOLDER [FLAG…]. Under `npm run` the PATH begins with node_modules/.bin, which npm ci is about to replace; npm gets
+# the system's node.
+npm_ci() {
   if ! has npm; then
     say "npm is needed: install Node 20 or later with npm (Debian: apt-get install nodejs npm)"
     return 1
   fi
-  say "installing the locked packages (npm ci)"
-  # Under `npm run` the PATH begins with node_modules/.bin, which npm ci is about to replace; npm gets the system's node.
   (
+    cd "$1" || exit 1
+    shift
     PATH=$(printf '%s' "$PATH" | tr ':' '\n' | grep -v '/node_modules/\.bin$' | grep -v '/node-gyp-bin$' | paste -s -d ':' -)
-    logged npm ci --no-audit --no-fund
-  ) || return 1
-  cp package-lock.json "$stamp"
+    logged npm ci --no-audit --no-fund "$@"
+  )
+}
+
+install_packages() {
+  say "installing the locked packages (npm ci)"
+  npm_ci . && cp package-lock.json "$stamp"
+}
+
+install_sdk() {
+  say "installing Codex's SDK for its test (npm ci)"
+  npm_ci $sdk --omit=optional --ignore-scripts && cp $sdk/package-lock.json $sdk/node_modules/.holdfast-lock
 }
 
 apt_install() {
@@ -130,11 +146,12 @@ lock() {
 }
 
 missing_programs
-if [ -z "$missing" ] && packages_are_current && build_is_current; then exit 0; fi
+if [ -z "$missing" ] && packages_are_current && sdk_is_current && build_is_current; then exit 0; fi
 
 mkdir -p "$state" || exit 1
 lock
 missing_programs
 [ -z "$missing" ] || install_programs
 packages_are_current || install_packages || exit 1
+sdk_is_current || install_sdk || exit 1
 build_is_current || build || exit 1

@@ -97,12 +97,22 @@ async function dispatch(argv: readonly string[], io: Io, hosts: Hosts): Promise<
     return usageStatus;
   }
   const { command } = await known.load();
-  const given = isHelp ? "help" : parseFlags(command, known.load === lineMode ? argv : rest);
+  const words = known.load === lineMode ? argv : rest;
+  const given = isHelp ? "help" : parseFlags(command, name === "exec" ? await execWords(command, words, io) : words);
   if (given === "help") {
     io.stdout.write(commandHelp(command, width));
     return 0;
   }
   return command.run(given, io, hosts);
+}
+
+/** Started as `@openai/codex-sdk` starts Codex, `exec` is asked in Codex's words. */
+async function execWords(command: Command, words: readonly string[], io: Io): Promise<readonly string[]> {
+  if (!words.includes("--experimental-json")) return words;
+  const { fromCodex } = await import("./codex/translate.ts");
+  const { argv, notes } = await fromCodex(command, words, io.env);
+  for (const note of notes) io.stderr.write(`holdfast: ${sanitize(note)}\n`);
+  return argv;
 }
 
 function tell(error: unknown, io: Io): number {

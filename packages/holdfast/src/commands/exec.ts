@@ -40,6 +40,10 @@ const spec: CommandSpec = {
     "prompt-file": { kind: "string", value: "FILE", help: "the prompt is what this file holds" },
     last: { kind: "boolean", help: "with resume: the newest session of this folder" },
     json: { kind: "boolean", help: "one JSON event a line on stdout instead" },
+    "experimental-json": {
+      kind: "boolean",
+      help: "--json for programs written on @openai/codex-sdk: Codex's flags and config keys are understood, the sandbox is read-only where nothing else is said, and a session that is still driven is waited for",
+    },
     "output-schema": { kind: "string", value: "FILE", help: "the final message must be JSON that is valid under this JSON Schema" },
     output: { kind: "string", short: "o", value: "FILE", help: "also write the final message to this file" },
     ephemeral: { kind: "boolean", help: "keep nothing: the session ends with the process" },
@@ -59,6 +63,9 @@ const spec: CommandSpec = {
     ["git diff | holdfast exec --model openai/NAME --json -", "the prompt from stdin, events as JSON lines"],
   ],
 };
+
+/** A program that breaks off a run may go on with the thread at once, while the run still comes to its end. */
+const codexWaitMs = 30_000;
 
 interface Request {
   /** Null for a new session; `asks`: the person chooses one. */
@@ -91,7 +98,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     return await runOnce(given, io, hosts);
   } catch (error) {
     // Whoever reads the lines learns of the failure there too; the caller tells the person and sets the exit status.
-    if (given.has("json")) {
+    if (isJsonAsked(given)) {
       const code = isHoldfastError(error) ? error.code : "internal";
       io.stdout.write(jsonLine({ type: "error", message: error instanceof Error ? error.message : String(error), code }));
     }
@@ -100,7 +107,8 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
 }
 
 async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
-  const isJson = given.has("json");
+  const isJson = isJsonAsked(given);
+  const isCodex = given.has("experimental-json");
   const flags = readWishes(spec, given);
   const request = readRequest(given, io.stdin.isTTY, !isJson && canAsk(io));
   const output = given.value("output");
@@ -108,7 +116,7 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
   const schemaFile = given.value("output-schema");
   const outputSchema = schemaFile === undefined ? undefined : await readOutputSchema(schemaFile, io.cwd);
   const images = await Promise.all(given.values("image").map((file) => readImage(file, io.cwd)));
-  const prompt = await readPrompt(request, given.value("prompt-file"), flags, io);
+  const prompt = await readPrompt(request, given.value("prompt-file"), flags, io, images.length > 0);
   // A schema is for the turn it is given with: without one, the next prompt is answered in words again.
   const schema = outputSchema ?? (prompt === undefined ? undefined : null);
   const wishes = { ...flags, ...(schema === undefined ? {} : { outputSchema: schema }) };
@@ -118,10 +126,11 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     overrides: given.values("config"),
   });
   const id = request.resume === "asks" ? await chooseSession(io, hosts, setup, wishes.folder) : (request.resume?.id ?? null);
+  const about = { title: titleOf(prompt?.text ?? ""), defaultApprovals: "deny" } as const;
   const ready =
     request.resume === null
-      ? await startSession(io, hosts, setup, wishes, { title: titleOf(prompt?.text ?? ""), defaultApprovals: "deny" })
-      : await resumeSession(io, hosts, setup, wishes, id);
+      ? await startSession(io, hosts, setup, wishes, isCodex ? { ...about, defaultSandbox: "read-only" } : about)
+      : await resumeSession(io, hosts, setup, wishes, id, isCodex ? { waitMs: codexWaitMs } : {});
   try {
     const shown = isJson ? showJson(io, ready) : showProgress(io, ready, given.has("quiet"));
     if (prompt !== undefined || images.length > 0) {
@@ -158,14 +167,25 @@ async function chooseSession(...asked: Parameters<typeof pickSession>): Promise<
   return (await import("../session/pick-session.ts")).pickSession(...asked);
 }
 
+function isJsonAsked(given: Arguments): boolean {
+  return given.has("json") || given.has("experimental-json");
+}
+
 /** What a person wrote as the prompt may name a reusable one; what a program sends is taken as it is. */
-async function readPrompt(request: Request, file: string | undefined, wishes: SessionWishes, io: Io): Promise<Said | undefined> {
+async function readPrompt(
+  request: Request,
+  file: string | undefined,
+  wishes: SessionWishes,
+  io: Io,
+  hasImages: boolean,
+): Promise<Said | undefined> {
   if (file !== undefined) {
     if (typeof request.prompt === "string") throw usage(spec, "a prompt and --prompt-file are both given", "keep one of them");
     return { text: await readPromptFile(file, io.cwd), trust: "user" };
   }
   if (request.prompt === undefined) return undefined;
   const text = request.prompt ?? (await io.stdin.readAll());
+  if (text.trim() === "" && hasImages) return { text: "", trust: "user" };
   if (text.trim() === "") throw usage(spec, request.prompt === null ? "there is no prompt: stdin was empty" : "the prompt is empty");
   const call = request.prompt === null ? null : readCall(text);
   if (call === null) return { text: text.trim(), trust: "user" };

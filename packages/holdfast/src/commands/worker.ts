@@ -31,7 +31,15 @@ const spec: CommandSpec = {
 };
 
 /** For a resume that changes nothing. */
-const asItIs = { limits: {}, takesBaseline: true, acceptCheckChanges: [], checks: [], trustsProject: false, folder: "." } as const;
+const asItIs = {
+  limits: {},
+  takesBaseline: true,
+  acceptCheckChanges: [],
+  checks: [],
+  trustsProject: false,
+  folder: ".",
+  addedFolders: [],
+} as const;
 
 async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const atOnce = parseCount(given.value("at-once") ?? "2");

@@ -204,11 +204,12 @@ export const keys = {
       search: key(
         table(
           {
+            enabled: key(toggle, "false: there is no web_search, whatever else is said here"),
             provider: key(oneOf(["brave", "tavily", "exa", "searxng"]), "the kind of service"),
             base_url: key(url, "its address, where it is your own; searxng has no other"),
             api_key_env: key(variable, "the variable of its key: BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY where nothing is said"),
           },
-          { lacks: (has) => (has("provider") ? null : "provider") },
+          { lacks: (has) => (has("provider") || has("enabled") ? null : "provider") },
         ),
         "who answers web_search; without it there is no such tool",
       ),

@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
 
 /** The folder a person works in, and the project around it. Both are real paths. */
@@ -32,6 +32,38 @@ export function assertWorkable({ root }: Workspace): void {
   throw new HoldfastError("workspace_invalid", "the whole machine can't be the workspace: every command could change all of it", {
     hint: "go to the folder you want to work in, or name it with --cd",
   });
+}
+
+/**
+ * The workspace's roots: the project, then the folders added to it as real paths; what lies inside another is part of it.
+ * Throws `workspace_invalid` for what is no folder, and for one around the project: that one is what `--cd` names.
+ */
+export async function workspaceRoots(
+  { root }: Workspace,
+  added: readonly string[],
+  base: string,
+): Promise<{ readonly id: string; readonly path: string }[]> {
+  const paths = [root];
+  for (const folder of added) {
+    const given = resolve(base, folder);
+    const path = await realpath(given).catch(() => null);
+    if (path === null || !(await stat(path)).isDirectory())
+      throw new HoldfastError("workspace_invalid", `--add-dir: there is no folder ${given}`);
+    if (path !== root && isWithin(path, root)) {
+      throw new HoldfastError("workspace_invalid", `--add-dir: ${given} holds the project ${root}`, {
+        hint: "name the outer folder with --cd",
+      });
+    }
+    if (paths.some((other) => isWithin(other, path))) continue;
+    paths.splice(1, paths.length, ...paths.slice(1).filter((other) => !isWithin(path, other)), path);
+  }
+  return paths.map((path, index) => ({ id: index === 0 ? "root" : `root${index + 1}`, path }));
+}
+
+/** Both are real paths. */
+export function isWithin(folder: string, path: string): boolean {
+  const below = relative(folder, path);
+  return below === "" || (below !== ".." && !below.startsWith("../"));
 }
 
 async function exists(path: string): Promise<boolean> {

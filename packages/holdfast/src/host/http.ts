@@ -41,8 +41,8 @@ function callSecret(name: string, { secrets }: Config, env: Env): { value: strin
 
 /** Null where none is configured, or its key is missing: there is no tool then. Throws `config_invalid` for one without address. */
 export function searchProvider(config: Config, env: Env): SearchProvider | null {
-  const { provider: kind, baseUrl } = config.web.search ?? {};
-  if (kind === undefined) return null;
+  const { enabled = true, provider: kind, baseUrl } = config.web.search ?? {};
+  if (kind === undefined || !enabled) return null;
   const [variable] = searchKeyVariables(config);
   const apiKey = (variable === undefined ? undefined : env[variable]) || null;
   if (apiKey === null && kind !== "searxng") return null;

@@ -1,20 +1,15 @@
-import type { CallOutcome, CallPlan, CheckDefinition, Evidence, EventPayload, PlanStep, Question, Report, Usage } from "@holdfast/protocol";
+import type { CheckDefinition, Evidence, PlanStep, Question, Report, Usage } from "@holdfast/protocol";
+import { addUsage, noUsage } from "@holdfast/protocol/item";
 import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
 import { describeStanding, textOf } from "./describe.ts";
+import type { OpenCall } from "./json-items.ts";
+import { closedItem, isEdit, openItem } from "./json-items.ts";
 
 /** Its calls are shown by what they set. */
 const planTool = "update_plan";
 
 /** One line of `exec --json`. */
 export type JsonEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
-
-interface OpenCall {
-  readonly itemId: string;
-  tool: string;
-  /** As the model wrote it. */
-  readonly input: string;
-  decided: Pick<EventPayload<"call.decided">, "plan" | "decision" | "rule"> | null;
-}
 
 /**
  * Events as lines in the shape that tools for coding agents read: threads, turns and items that start and complete, each
@@ -30,7 +25,7 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
 } {
   let items = 0;
   let isTurnOpen = false;
-  let used: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+  let used = noUsage;
   let plan: TodoList | null = null;
   const calls = new Map<string, OpenCall>();
   const checkNames = new Map(checks.map((check) => [check.id, check.name]));
@@ -46,12 +41,7 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
   const completed = (item: Readonly<Record<string, unknown>>): JsonEvent[] => within({ type: "item.completed", item });
   const book = (usage: Usage | null): void => {
     if (usage === null) return;
-    used = {
-      inputTokens: used.inputTokens + usage.inputTokens,
-      cachedInputTokens: used.cachedInputTokens + usage.cachedInputTokens,
-      outputTokens: used.outputTokens + usage.outputTokens,
-      reasoningTokens: used.reasoningTokens + usage.reasoningTokens,
-    };
+    used = addUsage(used, usage);
   };
   const callOf = (callId: string): OpenCall => {
     const known = calls.get(callId);
@@ -132,20 +122,13 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
         return isEdit(event.payload.plan) || call.tool === planTool ? started() : within({ type: "item.started", item: openItem(call) });
       }
       case "approval.requested": {
-        const { approval } = event.payload;
-        return within({
-          type: "item.updated",
-          item: {
-            ...openItem(callOf(approval.callId)),
-            approval: {
-              id: approval.id,
-              reason: approval.reason,
-              shown: approval.shown,
-              scope: approval.scope,
-              deadline: approval.deadline,
-            },
-          },
-        });
+        const { callId, id, reason, shown, scope, deadline } = event.payload.approval;
+        const call = callOf(callId);
+        const approval = { id, reason, shown, scope, deadline };
+        // The shape has no word for a change of files that isn't made yet.
+        if (call.decided !== null && isEdit(call.decided.plan))
+          return within({ type: "approval.requested", item_id: call.itemId, approval });
+        return within({ type: "item.updated", item: { ...openItem(call), approval } });
       }
       case "question.asked": {
         const { callId, ...question } = event.payload.question;
@@ -194,6 +177,7 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
       const usage = {
         input_tokens: used.inputTokens,
         cached_input_tokens: used.cachedInputTokens,
+        cache_write_input_tokens: used.cacheWriteTokens ?? 0,
         output_tokens: used.outputTokens,
         reasoning_output_tokens: used.reasoningTokens,
       };
@@ -244,97 +228,6 @@ function whyNot(end: DriveEnd): string {
   if (open.length > 0) return `waits for the answer to ${open.join(", ")}`;
   const { heading, reasons } = describeStanding(end);
   return [heading, ...reasons].filter((text) => text !== "").join("; ") || end.standing;
-}
-
-function isEdit(plan: CallPlan): boolean {
-  return plan.changesWorkspace && plan.command === undefined && plan.mcp === undefined;
-}
-
-function openItem(call: OpenCall): Record<string, unknown> {
-  const plan = call.decided?.plan;
-  const head = { id: call.itemId, ...itemBody(call), status: "in_progress" };
-  if (plan?.command !== undefined) return { ...head, aggregated_output: "", exit_code: null, ...oursOf(call) };
-  return plan !== undefined && isEdit(plan)
-    ? { ...head, changes: [], ...oursOf(call) }
-    : { ...head, result: null, error: null, ...oursOf(call) };
-}
-
-/** Type and fixed fields. Calls that the shape has no word for go as calls to a tool server named `holdfast`. */
-function itemBody(call: OpenCall): Record<string, unknown> {
-  const plan = call.decided?.plan;
-  if (plan?.command !== undefined) return { type: "command_execution", command: plan.command };
-  if (plan !== undefined && isEdit(plan)) return { type: "file_change" };
-  if (call.tool === "web_search") return { type: "web_search", query: queryOf(plan?.input ?? parsedOr(call.input)) };
-  const { server, tool } = plan?.mcp ?? { server: "holdfast", tool: call.tool };
-  return { type: "mcp_tool_call", server, tool, arguments: plan?.input ?? parsedOr(call.input) };
-}
-
-function queryOf(input: unknown): string {
-  const query = typeof input === "object" && input !== null && "query" in input ? input.query : "";
-  return typeof query === "string" ? query : "";
-}
-
-function parsedOr(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
-}
-
-function oursOf(call: OpenCall): Record<string, unknown> {
-  if (call.decided === null) return {};
-  const { plan, decision, rule } = call.decided;
-  return { tool: plan.mcp?.tool ?? call.tool, decision, rule: rule.id };
-}
-
-function closedItem(call: OpenCall, settled: EventPayload<"call.settled">): Record<string, unknown> {
-  const { outcome, judgement } = settled;
-  const plan = call.decided?.plan;
-  const isDone = outcome.status === "completed";
-  const head = { id: call.itemId, ...itemBody(call) };
-  const ours = {
-    ...oursOf(call),
-    ...(isDone || outcome.status === "failed" ? {} : { call_status: outcome.status }),
-    ...(outcome.status === "in_doubt" ? { certainty: "in_doubt" } : {}),
-    ...(outcome.durationMs === undefined ? {} : { duration_ms: Math.round(outcome.durationMs) }),
-    ...(judgement === null ? {} : { expectation: judgement }),
-  };
-  if (plan?.command !== undefined) {
-    const exitCode = outcome.exitCode ?? null;
-    return {
-      ...head,
-      aggregated_output: outcome.text,
-      exit_code: exitCode,
-      status: isDone && (exitCode === 0 || outcome.task !== undefined) ? "completed" : "failed",
-      ...(outcome.signal ? { signal: outcome.signal } : {}),
-      ...(outcome.task === undefined ? {} : { task: outcome.task.id }),
-      ...ours,
-    };
-  }
-  if (plan !== undefined && isEdit(plan)) {
-    return {
-      ...head,
-      changes: changesOf(outcome),
-      status: isDone ? "completed" : "failed",
-      ...(isDone ? {} : { message: outcome.text }),
-      ...ours,
-    };
-  }
-  return {
-    ...head,
-    result: isDone ? { content: [{ type: "text", text: outcome.text }], structured_content: null } : null,
-    error: isDone ? null : { message: outcome.text },
-    status: isDone ? "completed" : "failed",
-    ...ours,
-  };
-}
-
-function changesOf(outcome: CallOutcome): { path: string; kind: "add" | "delete" | "update" }[] {
-  return (outcome.changed ?? []).map((file) => ({
-    path: file.path,
-    kind: file.beforeDigest === null ? "add" : file.afterDigest === null ? "delete" : "update",
-  }));
 }
 
 /** One line of JSON that is safe to look at in a terminal. */

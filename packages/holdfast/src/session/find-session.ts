@@ -1,4 +1,5 @@
 import { HoldfastError } from "@holdfast/protocol/error";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Ports, SessionRow } from "@holdfast/runtime";
 import type { StorePorts } from "../runtime-api.ts";
 import type { Workspace } from "../config/workspace.ts";
@@ -41,4 +42,16 @@ export async function assertFree({ log, processes }: Pick<Ports, "log" | "proces
   throw new HoldfastError("session_busy", `${session} is driven by ${holder.label} (process ${holder.pid})`, {
     hint: "wait for it, or end that process",
   });
+}
+
+/** Waits while another living process drives the session, for as long as is given. */
+export async function untilFree(
+  { log, processes }: { readonly log: Ports["log"]; readonly processes: Pick<Ports["processes"], "isAlive"> },
+  session: string,
+  waitMs: number,
+): Promise<void> {
+  for (const end = Date.now() + waitMs; Date.now() < end; await sleep(50)) {
+    const holder = await log.holder(`session:${session}`);
+    if (holder === null || !processes.isAlive(holder)) return;
+  }
 }

@@ -23,6 +23,7 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
   effort: { kind: "string", value: "LEVEL", help: `how hard it thinks: ${efforts.join(", ")}`, oneOf: efforts },
   ...configFlags,
   cd: { kind: "string", short: "C", value: "DIR", help: "work in this folder" },
+  "add-dir": { kind: "list", value: "DIR", help: "this folder belongs to the workspace, too (repeatable; new sessions)" },
   check: { kind: "list", value: "CMD", help: "a command that must pass before the work counts as done (repeatable)" },
   "no-baseline": { kind: "boolean", help: "don't run the checks before the first change" },
   "accept-check-changes": { kind: "list", value: "GLOB", help: "changes of these check inputs are accepted (repeatable)" },
@@ -65,6 +66,7 @@ export interface SessionWishes {
   readonly checks: readonly string[];
   readonly trustsProject: boolean;
   readonly folder: string;
+  readonly addedFolders: readonly string[];
   /** The JSON Schema of the final answer; null: none from now on. */
   readonly outputSchema?: Json;
 }
@@ -86,6 +88,7 @@ export function readWishes(spec: CommandSpec, given: Arguments): SessionWishes {
     checks: given.values("check"),
     trustsProject: given.has("trust-project"),
     folder: given.value("cd") ?? ".",
+    addedFolders: given.values("add-dir"),
   };
 }
 

@@ -1,5 +1,6 @@
-import { stat } from "node:fs/promises";
-import type { ApprovalMode, CheckDefinition, Part } from "@holdfast/protocol";
+import { realpath, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { ApprovalMode, CheckDefinition, Part, SandboxMode } from "@holdfast/protocol";
 import type { RecordedEvent, Tool } from "@holdfast/runtime";
 import type { Io } from "../cli/io.ts";
 import type { Config } from "../config/config.ts";
@@ -13,11 +14,11 @@ import { secretValues } from "../config/provider.ts";
 import { problemText } from "../config/settings.ts";
 import { isTrusted } from "../config/trust-store.ts";
 import type { Workspace } from "../config/workspace.ts";
-import { assertWorkable, findWorkspace } from "../config/workspace.ts";
+import { assertWorkable, findWorkspace, isWithin, workspaceRoots } from "../config/workspace.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { HostOptions, Hosts, OpenHost, SessionView } from "../runtime-api.ts";
 import { checksFromCommands, newChecks } from "./checks.ts";
-import { assertFree, newestSession, sessionById } from "./find-session.ts";
+import { assertFree, newestSession, sessionById, untilFree } from "./find-session.ts";
 import type { SessionWishes } from "./flags.ts";
 import { settingsFrom, settingsPatch } from "./flags.ts";
 import { wishedNow } from "./wished-now.ts";
@@ -87,6 +88,8 @@ async function limitPresets() {
 interface NewSessionOptions {
   readonly title: string;
   readonly defaultApprovals: ApprovalMode;
+  /** Where neither flags nor config say another. */
+  readonly defaultSandbox?: SandboxMode;
   /** Instead of the checks that config and flags name. */
   readonly checks?: readonly CheckDefinition[];
   /** Beside the usual tools. */
@@ -105,8 +108,9 @@ export async function startSession(
   const trusted = wishes.trustsProject || (await isTrusted(base.home, workspace.root));
   const setup = await setupFor(base, workspace.root, trusted);
   const model = await checkedModel(wishes.model, setup.config, io);
-  const roots = [{ id: "root", path: workspace.root }];
-  const settings = settingsFrom(wishes, {
+  const roots = await workspaceRoots(workspace, wishes.addedFolders, io.cwd);
+  const isUnsaid = about.defaultSandbox !== undefined && !setup.loaded.sources.has("sandbox.mode");
+  const settings = settingsFrom(isUnsaid ? { sandbox: about.defaultSandbox, ...wishes } : wishes, {
     model,
     config: setup.config,
     isTrusted: trusted,
@@ -153,6 +157,7 @@ export async function resumeSession(
   base: Setup,
   flags: SessionWishes,
   id: string | null,
+  { waitMs = 0 }: { readonly waitMs?: number } = {},
 ): Promise<ReadySession & { readonly view: SessionView }> {
   const store = await hosts.openStore(base);
   let view: SessionView;
@@ -161,12 +166,16 @@ export async function resumeSession(
       id === null
         ? await newestSession(store.ports, await findWorkspace(flags.folder, io.cwd, io.env))
         : await sessionById(store.ports, id);
+    await untilFree(store.ports, row.session, waitMs);
     view = await store.runtime.readSession(store.ports, row.session);
   } finally {
     await store.close();
   }
   const session = view.row.session;
   const root = view.roots[0]?.path;
+  for (const outside of await foldersOutside(flags, view, io)) {
+    base.onNote(`${outside} is not of this session's workspace: a session keeps the folders it began with`);
+  }
   const trusted = flags.trustsProject || view.settings.isTrusted;
   const setup = root === undefined ? base : await setupFor(base, root, trusted);
   const wishes = wishedNow(flags, setup.loaded, setup.request.profile !== undefined);
@@ -180,6 +189,7 @@ export async function resumeSession(
   const patch = settingsPatch(asked, view.settings, model, await limitPresets());
   const host = await hosts.openHost(setup, { cwd: real, roots: view.roots, reach: { ...view.settings, ...patch } });
   try {
+    await untilFree(host.ports, session, waitMs);
     await assertFree(host.ports, session);
     await host.ports.model(model);
     if (Object.keys(patch).length > 0) await host.runtime.changeSettings(host.ports, session, patch);
@@ -201,6 +211,13 @@ export async function resumeSession(
     await host.close();
     throw error;
   }
+}
+
+/** Folders that the flags name and the session doesn't have. */
+async function foldersOutside({ folder, addedFolders }: SessionWishes, { roots }: SessionView, io: Io): Promise<string[]> {
+  const named = [...(folder === "." ? [] : [folder]), ...addedFolders].map((path) => resolve(io.cwd, path));
+  const real = await Promise.all(named.map((path) => realpath(path).catch(() => path)));
+  return real.filter((path) => roots.length > 0 && !roots.some((root) => isWithin(root.path, path)));
 }
 
 /** What the config's layers left out, in a line each. */

@@ -8,6 +8,10 @@ export interface Proposed {
 }
 export interface Answer {
   readonly text?: string;
+  /** A summary of what it thought (Responses only). */
+  readonly reasoning?: string;
+  /** Numbers beside the usual ones (Responses only). */
+  readonly usage?: object;
   readonly calls?: readonly Proposed[];
   /** What goes wrong with this answer: an HTTP status, or a stream that ends in its middle. */
   readonly fault?: 429 | 500 | "cut";
@@ -42,12 +46,15 @@ interface Body {
 export interface ModelServer {
   readonly baseUrl: string;
   readonly requests: readonly Body[];
+  /** Of each request, as it was sent. */
+  readonly authorizations: readonly string[];
   close(): void;
 }
 
 /** A scripted model behind the real wires: Responses, Chat Completions, Messages and Gemini, streamed, on loopback. */
 export async function startModelServer(script: Script): Promise<ModelServer> {
   const requests: Body[] = [];
+  const authorizations: string[] = [];
   const server = createServer((request, response) => {
     void answerRequest(request, response).catch(() => response.destroy());
   });
@@ -56,6 +63,7 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
     for await (const chunk of request) chunks.push(chunk as Uint8Array);
     const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body;
     requests.push(body);
+    authorizations.push(request.headers.authorization ?? "");
     const answer = script(resultsOf(body), requests.length);
     if (answer.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
     if (answer.fault === 429 || answer.fault === 500) {
@@ -73,6 +81,7 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
+    authorizations,
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -130,8 +139,9 @@ export function isPaired({ input = [], messages = [], contents = [] }: Body): bo
   return open.size === 0;
 }
 
-function responsesFrames({ text, calls = [] }: Answer, n: number): string[] {
+function responsesFrames({ text, reasoning, usage, calls = [] }: Answer, n: number): string[] {
   const output = [
+    ...(reasoning === undefined ? [] : [{ id: `rs_${n}`, type: "reasoning", summary: [{ type: "summary_text", text: reasoning }] }]),
     ...(text === undefined
       ? []
       : [
@@ -157,19 +167,21 @@ function responsesFrames({ text, calls = [] }: Answer, n: number): string[] {
     object: "response",
     status: "completed",
     output,
-    usage: { input_tokens: 100, output_tokens: 20, total_tokens: 120 },
+    usage: { input_tokens: 100, output_tokens: 20, total_tokens: 120, ...usage },
   };
   const events: { readonly type: string; readonly [key: string]: unknown }[] = [
     { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
   ];
   for (const [index, item] of output.entries()) {
     const isCall = item.type === "function_call";
+    const isMessage = item.type === "message";
     events.push({
       type: "response.output_item.added",
       output_index: index,
-      item: { ...item, status: "in_progress", ...(isCall ? { arguments: "" } : { content: [] }) },
+      item: { ...item, status: "in_progress", ...(isCall ? { arguments: "" } : isMessage ? { content: [] } : {}) },
     });
-    if (!isCall) events.push({ type: "response.output_text.delta", item_id: item.id, output_index: index, content_index: 0, delta: text });
+    if (isMessage)
+      events.push({ type: "response.output_text.delta", item_id: item.id, output_index: index, content_index: 0, delta: text });
     events.push({ type: "response.output_item.done", output_index: index, item });
   }
   events.push({ type: "response.completed", response });

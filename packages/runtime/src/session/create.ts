@@ -1,5 +1,5 @@
 import type { CheckDefinition, SessionEvent, Settings } from "@holdfast/protocol";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import type { Driver } from "../drive/driver.ts";
 import { flush, stage } from "../drive/driver.ts";
 import { askHooks } from "../drive/hooks.ts";
@@ -76,14 +76,21 @@ export async function amend(
   });
 }
 
-/** Ends what the session left running in the background. The session itself can be resumed. */
+/**
+ * Ends what the session left running in the background. The session itself can be resumed; where somebody drives it again
+ * already, what runs is theirs to end.
+ */
 export async function closeSession(ports: Ports, session: string): Promise<void> {
-  await ports.processes.endSession(session, { forget: false });
-  await amend(ports, session, async (driver) => {
-    const told = await askHooks(driver, { event: "session_end", data: () => ({}) });
-    const ended = driver.registers.entries("task").map(([taskId]): SessionEvent => {
-      return { type: "task.ended", payload: { taskId, exitCode: null, signal: null, why: "ended" } };
+  try {
+    await amend(ports, session, async (driver) => {
+      await ports.processes.endSession(session, { forget: false });
+      const told = await askHooks(driver, { event: "session_end", data: () => ({}) });
+      const ended = driver.registers.entries("task").map(([taskId]): SessionEvent => {
+        return { type: "task.ended", payload: { taskId, exitCode: null, signal: null, why: "ended" } };
+      });
+      return [...ended, ...told.ran];
     });
-    return [...ended, ...told.ran];
-  });
+  } catch (error) {
+    if (!isHoldfastError(error) || error.code !== "session_busy") throw error;
+  }
 }
