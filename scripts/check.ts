@@ -10,6 +10,11 @@ const checks: readonly { readonly name: string; readonly argv: readonly string[]
   { name: "format", argv: [join(bin, "oxfmt"), "--check"], mend: "npm run format" },
   { name: "types", argv: [join(bin, "tsc"), "-p", "tsconfig.json"], mend: "" },
   { name: "types of the core, without Node's", argv: [join(bin, "tsc"), "-p", "tsconfig.core.json"], mend: "" },
+  {
+    name: "types of programs on Codex's SDK",
+    argv: [join(bin, "tsc"), "-p", "packages/holdfast/test/codex-sdk"],
+    mend: "sh scripts/setup.sh --for test installs the SDK",
+  },
   { name: "unused code and dependencies", argv: [join(bin, "knip"), "--no-config-hints"], mend: "" },
   { name: "dependency arrows", argv: [process.execPath, "scripts/check-arrows.ts"], mend: "the rules are in docs/architecture.md" },
   { name: "exported schemas", argv: [process.execPath, "scripts/export-schemas.ts", "--check"], mend: "npm run schemas" },

@@ -144,6 +144,17 @@ test.each([
   expect(called.map((call) => call.split(" ")[0])).toEqual(["npm", "node"]);
 });
 
+test("the SDK of the tests is installed into its own folder without what is optional, once for each lock file, by the tests alone", () => {
+  const sdk = join(root, "packages/holdfast/test/codex-sdk");
+  mkdirSync(sdk, { recursive: true });
+  writeFileSync(join(sdk, "package-lock.json"), "{}");
+  const installs = (...args: string[]): number => setUp(args).called.filter((call) => call.includes("--omit=optional")).length;
+  expect([installs(), installs("--for", "test"), installs("--for", "test")]).toEqual([0, 1, 0]);
+  expect(existsSync(join(sdk, "node_modules"))).toBe(true);
+  writeFileSync(join(sdk, "package-lock.json"), `{ "changed": true }`);
+  expect(installs("--for", "test")).toBe(1);
+});
+
 test("a wrong argument is refused", () => {
   expect(setUp(["--for", "nothing"]).status).toBe(2);
 });

@@ -80,6 +80,7 @@ test("--json writes one event a line, and turn.completed only for status 0", asy
   expect(lines[5]?.["usage"]).toEqual({
     input_tokens: expect.any(Number),
     cached_input_tokens: expect.any(Number),
+    cache_write_input_tokens: 0,
     output_tokens: expect.any(Number),
     reasoning_output_tokens: expect.any(Number),
   });

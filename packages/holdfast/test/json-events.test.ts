@@ -36,7 +36,7 @@ test("a whole turn has the events that tools read, in order", () => {
   ]);
   expect(lines.at(-1)).toEqual({
     type: "turn.completed",
-    usage: { input_tokens: 300, cached_input_tokens: 180, output_tokens: 60, reasoning_output_tokens: 15 },
+    usage: { input_tokens: 300, cached_input_tokens: 180, cache_write_input_tokens: 0, output_tokens: 60, reasoning_output_tokens: 15 },
     outcome: "verified",
     exit_status: 0,
     report: null,
@@ -59,7 +59,6 @@ test("a command has its command, output, exit code and status, and what is ours 
     command: "npm test",
     status: "in_progress",
     aggregated_output: "",
-    exit_code: null,
     tool: "run_command",
     decision: "allow",
     rule: "workspace-command",
@@ -79,9 +78,9 @@ test("a refused command is failed, and a call in doubt says that it may have hap
   expect(items.find((item) => item["call_status"] === "denied")).toMatchObject({
     type: "command_execution",
     status: "failed",
-    exit_code: null,
     decision: "deny",
   });
+  expect(items.some((item) => item["exit_code"] === null || item["result"] === null || item["error"] === null)).toBe(false);
   expect(items.find((item) => item["certainty"] === "in_doubt")).toMatchObject({
     type: "mcp_tool_call",
     server: "holdfast",
@@ -137,6 +136,30 @@ test("a call that asks updates its item with what it asks for", () => {
     error: { message: "waits for the answer to apr_1", code: "waiting" },
     approvals: ["apr_1"],
   });
+});
+
+test("a change of files that waits for a person has an event of its own: the shape knows only changes that were made", () => {
+  const approval = {
+    id: "apr_1",
+    callId: "c",
+    digest: "d",
+    shown: "edit .git/config",
+    reason: "protected",
+    rule: { id: "r", source: "builtin" },
+    scope: {},
+    deadline: null,
+  };
+  const lines = linesOf(
+    recorded(
+      settledWith(proposes("c", "edit_file", {})),
+      decided("c", { changesWorkspace: true }, "review"),
+      event("approval.requested", { approval }),
+      done("c", { changed: [{ path: "/w/f", beforeDigest: "a", afterDigest: "b", before: null, beforeMode: null }] }),
+    ),
+  );
+  const [asked, made] = lines.slice(2);
+  expect(asked).toMatchObject({ type: "approval.requested", approval: { id: "apr_1", shown: "edit .git/config" } });
+  expect(made).toMatchObject({ type: "item.completed", item: { id: asked?.["item_id"], type: "file_change" } });
 });
 
 test("only status 0 completes a turn: every other outcome fails it with its name as code", () => {

@@ -30,5 +30,7 @@ function tomlKey(key: string): string {
 }
 
 function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  if (typeof value !== "object" || value === null) return false;
+  const made: unknown = Object.getPrototypeOf(value);
+  return made === Object.prototype || made === null;
 }

@@ -23,7 +23,9 @@ const threadItem = z.discriminatedUnion("type", [
     server: text,
     tool: text,
     arguments: z.unknown(),
-    result: z.looseObject({ content: z.array(z.looseObject({ type: z.literal("text"), text })), structured_content: z.unknown() }).optional(),
+    result: z
+      .looseObject({ content: z.array(z.looseObject({ type: z.literal("text"), text })), structured_content: z.unknown() })
+      .optional(),
     error: z.looseObject({ message: text }).optional(),
     status: z.enum(["in_progress", "completed", "failed"]),
   }),

@@ -1,51 +1,25 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import type { CodexOptions, ThreadEvent, ThreadItem, ThreadOptions } from "@openai/codex-sdk";
-import { Codex } from "@openai/codex-sdk";
-import { expect, test } from "vitest";
-import type { Script } from "../e2e/model-server.ts";
+import type { ThreadItem } from "@openai/codex-sdk";
+import { expect, onTestFinished, test } from "vitest";
 import type { Place } from "../e2e/run.ts";
-import { createPlace, processesWith, until } from "../e2e/run.ts";
-import { assertThreadEvent } from "./events.ts";
+import { createPlace } from "../e2e/run.ts";
+import { bin, environment, eventsOf, run, setUp, writes } from "./program.ts";
 
-const binFolder = join(import.meta.dirname, "../../../../node_modules/.bin");
-const bin = (name: string) => join(binFolder, name);
-const writes: ThreadOptions = { model: "gpt-5.1-codex", sandboxMode: "workspace-write" };
-
-/** The environment is all that the program gets: nothing of Codex's or OpenAI's but what the SDK passes. */
-function environment(place: Place, more: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const path = `${binFolder}:${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`;
-  return { PATH: path, HOME: place.home, LANG: "C.UTF-8", HOLDFAST_HOME: join(place.home, ".holdfast"), ...more };
-}
-
-function codexFor(place: Place, options: CodexOptions = {}): Codex {
-  return new Codex({
-    codexPathOverride: bin("holdfast"),
-    baseUrl: place.server.baseUrl,
-    apiKey: "key-of-the-program",
-    env: environment(place),
-    ...options,
+/** Answers every search with one page. */
+async function searchService(): Promise<string> {
+  const server = createServer((_, response) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ results: [{ title: "A page", url: "https://example.org/", content: "text" }] }));
   });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
-
-async function setUp(script: Script, options: ThreadOptions = {}, codexOptions: CodexOptions = {}) {
-  const place = await createPlace(script);
-  const codex = codexFor(place, codexOptions);
-  return { place, codex, thread: codex.startThread({ ...writes, workingDirectory: place.workspace, ...options }) };
-}
-
-async function eventsOf(events: AsyncIterable<ThreadEvent>): Promise<ThreadEvent[]> {
-  const all: ThreadEvent[] = [];
-  for await (const event of events) {
-    assertThreadEvent(event);
-    all.push(event);
-  }
-  return all;
-}
-
-const run = (command: string) => ({ name: "run_command", input: { command } });
 
 test("run: the answer, the items and the usage come back; model, key and address are those of the program", async () => {
   const { place, thread } = await setUp((results) =>
@@ -87,14 +61,17 @@ test("runStreamed: every kind of item, each as the SDK's types say, with an id o
         case 3:
           return { calls: [run("echo one; exit 3"), run("cat README.md"), { name: "read_file", input: { path: "none" } }] };
         case 4:
+          return { calls: [{ name: "search_tools", input: { query: "sum of two numbers, environment variables, search the web" } }] };
+        case 5:
           return {
             calls: [
               { name: "edit_file", input: { path: "README.md", edits: [{ old: "project", new: "thing" }] } },
               { name: "use_tool", input: { name: "mcp__every__get-sum", input: { a: 19, b: 23 } } },
               { name: "use_tool", input: { name: "mcp__every__get-env", input: {} } },
+              { name: "use_tool", input: { name: "web_search", input: { query: "holdfast" } } },
             ],
           };
-        case 5:
+        case 6:
           return { calls: [{ name: "update_plan", input: { plan: [{ step: "look", status: "completed" }] } }] };
         default:
           return { text: `${results.length} results.` };
@@ -103,6 +80,7 @@ test("runStreamed: every kind of item, each as the SDK's types say, with an id o
     {},
     {
       config: {
+        web: { search: { provider: "searxng", base_url: await searchService() } },
         mcp_servers: {
           every: {
             command: bin("mcp-server-everything"),
@@ -124,7 +102,7 @@ test("runStreamed: every kind of item, each as the SDK's types say, with an id o
   expect(new Set(completed.map(({ id }) => id)).size).toBe(completed.length);
   expect(ofType("error").map(({ message }) => message)).toEqual([expect.stringContaining("500")]);
   expect(ofType("reasoning").map(({ text }) => text)).toEqual(["First a plan."]);
-  expect(ofType("agent_message").map(({ text }) => text)).toEqual(["I begin.", "8 results."]);
+  expect(ofType("agent_message").map(({ text }) => text)).toEqual(["I begin.", "10 results."]);
   const commands = ofType("command_execution").map(({ command, exit_code, status }) => [command, exit_code, status]);
   expect(commands.toSorted()).toEqual([
     ["cat README.md", 0, "completed"],
@@ -139,8 +117,10 @@ test("runStreamed: every kind of item, each as the SDK's types say, with an id o
     ["every", "get-env", "failed", false],
     ["every", "get-sum", "completed", true],
     ["holdfast", "read_file", "failed", false],
+    ["holdfast", "search_tools", "completed", true],
   ]);
   expect(JSON.stringify(ofType("mcp_tool_call").find(({ tool }) => tool === "get-sum")?.result)).toContain("42");
+  expect(ofType("web_search")).toEqual([expect.objectContaining({ query: "holdfast", status: "completed" })]);
   expect(ofType("todo_list").map(({ items }) => items)).toEqual([[expect.objectContaining({ text: "look", completed: true })]]);
   const todo = ofType("todo_list")[0]?.id;
   const ofTodo = events.filter((event) => "item" in event && event.item.id === todo).map(({ type }) => type);
@@ -200,41 +180,6 @@ test("additional directories can be written, others can't, and without sandboxMo
   expect((await thread.run("again")).finalResponse).toBe("Tried.");
 });
 
-test("an abort ends the run and its commands, and the thread can go on at once", async () => {
-  const marker = `codex-abort-${process.pid}`;
-  const { place, thread } = await setUp((results) =>
-    results.length === 0 ? { calls: [run(`exec -a ${marker} sleep 300`)] } : { text: "Gone on." },
-  );
-  const controller = new AbortController();
-  const { events } = await thread.runStreamed("wait", { signal: controller.signal });
-  const reading = (async () => {
-    for await (const event of events) assertThreadEvent(event);
-  })();
-  const failed = expect(reading).rejects.toMatchObject({ name: "AbortError" });
-  await until(() => processesWith(marker).length > 0, "the command runs");
-  controller.abort();
-  await failed;
-  expect((await thread.run("go on")).finalResponse).toBe("Gone on.");
-  await until(() => processesWith(marker).length === 0, "the command has ended");
-  expect(processesWith(place.workspace)).toEqual([]);
-  expect(JSON.stringify(place.server.requests.at(-1))).toContain("stopped before it finished");
-});
-
-test("a turn that fails rejects run with why, and ends the stream with turn.failed before it throws; the thread can go on", async () => {
-  const { thread } = await setUp((results) =>
-    results.length === 0 ? { calls: [{ name: "give_up", input: { reason: "there is no such bug" } }] } : { text: "Here it is." },
-  );
-  const seen: ThreadEvent[] = [];
-  const streaming = (async () => {
-    for await (const event of (await thread.runStreamed("fix it")).events) seen.push(event);
-  })();
-  await expect(streaming).rejects.toThrow("exited with code 1");
-  expect(seen.at(-1)).toMatchObject({ type: "turn.failed", error: { message: expect.stringContaining("there is no such bug") } });
-  expect((await thread.run("look again")).finalResponse).toBe("Here it is.");
-  const other = await setUp(() => ({ calls: [{ name: "give_up", input: { reason: "no way" } }] }));
-  await expect(other.thread.run("fix it")).rejects.toThrow("no way");
-});
-
 test("two threads at once in one folder don't disturb each other", async () => {
   const { place, codex } = await setUp((results, sampling) =>
     results.length === 0 ? { calls: [run(`echo run ${sampling}`)], delayMs: 50 } : { text: results.join() },
@@ -243,37 +188,6 @@ test("two threads at once in one folder don't disturb each other", async () => {
   const turns = await Promise.all(threads.map((thread) => thread.run("say")));
   expect(turns.map(({ finalResponse }) => /run \d/.exec(finalResponse)?.[0]).toSorted()).toEqual(["run 1", "run 2"]);
   expect(new Set(threads.map(({ id }) => id)).size).toBe(2);
-});
-
-test("what needs a person is refused under approvalPolicy never, and waits under on-request until it is answered", async () => {
-  const script: Script = (results) => (results.length === 0 ? { calls: [run("git push origin main")] } : { text: "Not pushed." });
-  const never = await setUp(script, { approvalPolicy: "never" });
-  const turn = await never.thread.run("push");
-  expect(turn.finalResponse).toBe("Not pushed.");
-  expect(turn.items[0]).toMatchObject({ type: "command_execution", status: "failed" });
-
-  const asks = await setUp(script, { approvalPolicy: "on-request" });
-  await expect(asks.thread.run("push")).rejects.toThrow(/waits for the answer to apr_/);
-  const { stdout } = await asks.place.start(["approvals"]).finished;
-  const id = /apr_[0-9a-z]+/.exec(stdout)?.[0] ?? "";
-  expect((await asks.place.start(["approvals", "deny", id]).finished).code).toBe(0);
-  expect((await asks.thread.run("well?")).finalResponse).toBe("Not pushed.");
-});
-
-test("Holdfast's own config keys pass: a check holds the turn to what it claims", async () => {
-  const { thread } = await setUp(() => ({ text: "All done." }), {}, { config: { checks: { commands: ["test -e done.txt"] } } });
-  await expect(thread.run("do it")).rejects.toThrow("test -e done.txt");
-});
-
-test("what can't be used is an error that says so", async () => {
-  const { codex, place } = await setUp(() => ({ text: "Hi." }));
-  const start = (options: ThreadOptions) => codex.startThread({ ...writes, workingDirectory: place.workspace, ...options });
-  await expect(start({ workingDirectory: join(place.home, "none") }).run("hi")).rejects.toThrow("there is no folder");
-  await expect(start({ model: "nowhere/gpt" }).run("hi")).rejects.toThrow("unknown provider");
-  await expect(codex.resumeThread("ses_unknown").run("hi")).rejects.toThrow("there is no session");
-  const strict = codexFor(place, { config: { permissions: { fs: { deny: ["/"] } } } });
-  await expect(strict.startThread(writes).run("hi")).rejects.toThrow("permissions.fs.deny");
-  expect(place.server.requests).toEqual([]);
 });
 
 test("the program of the documentation runs as it stands", async () => {
