@@ -7,7 +7,7 @@ import { ensureHome, writeAtomically } from "../src/config/home.ts";
 import { chooseModel, endpointOf } from "../src/config/model-choice.ts";
 import { secretValues } from "../src/config/provider.ts";
 import { distrust, isTrusted, readTrust, trust, trustPath } from "../src/config/trust-store.ts";
-import { assertWorkable, findWorkspace } from "../src/config/workspace.ts";
+import { assertWorkable, findWorkspace, workspaceRoots } from "../src/config/workspace.ts";
 
 let folder = "";
 beforeEach(async () => {
@@ -134,6 +134,20 @@ test("the workspace is the git work tree around the folder, but not a home folde
   expect(await findWorkspace("a/b", folder, { HOME: "/nowhere" })).toEqual({ cwd: join(folder, "a/b"), root: folder });
   expect(await findWorkspace("a/b", folder, { HOME: folder })).toEqual({ cwd: join(folder, "a/b"), root: join(folder, "a/b") });
   expect(await findWorkspace(".", folder, { HOME: folder })).toEqual({ cwd: folder, root: folder });
+});
+
+test("folders added to the workspace are roots once, beside the project and not around it", async () => {
+  await mkdir(join(folder, "project/inner"), { recursive: true });
+  await mkdir(join(folder, "other/deep"), { recursive: true });
+  await symlink(join(folder, "other"), join(folder, "link"));
+  const project = { cwd: join(folder, "project"), root: join(folder, "project") };
+  const roots = async (...added: string[]) => (await workspaceRoots(project, added, folder)).map(({ id, path }) => [id, path]);
+  const own = ["root", project.root];
+  expect(await roots()).toEqual([own]);
+  expect(await roots("project", "project/inner")).toEqual([own]);
+  expect(await roots("link/deep", "other", "link")).toEqual([own, ["root2", join(folder, "other")]]);
+  await expect(roots(".")).rejects.toMatchObject({ code: "workspace_invalid", message: expect.stringContaining("holds the project") });
+  await expect(roots("none")).rejects.toMatchObject({ code: "workspace_invalid" });
 });
 
 test("the whole machine is no workspace", async () => {

@@ -1,6 +1,6 @@
 import { noUsage } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
-import { acceptChecks, drive, post, readSession, type Model } from "../src/index.ts";
+import { acceptChecks, closeSession, drive, post, readSession, type Model } from "../src/index.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
 import { allow, createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say, testCheck } from "./kit.ts";
 
@@ -357,6 +357,21 @@ describe("one session, one driver", () => {
     await world.log.lock(`session:${session}`, owner, () => true);
     await expect(drive(portsOf(world, 1, new Set([1, 7])), session, { waiting: "return" })).rejects.toMatchObject({ code: "session_busy" });
     expect((await drive(portsOf(world, 1, new Set([1])), session, { waiting: "return" })).standing).toBe("unverified");
+  });
+
+  test("closing a session that another process drives by now leaves its commands alone", async () => {
+    const world = createWorld({ model: createTestModel(() => ({})) });
+    const session = await newSession(portsOf(world));
+    const ended: string[] = [];
+    const close = async (...living: number[]) => {
+      const ports = portsOf(world, 1, new Set(living));
+      await closeSession({ ...ports, processes: { ...ports.processes, endSession: async (id) => void ended.push(id) } }, session);
+    };
+    await world.log.lock(`session:${session}`, { pid: 7, startTime: "0", bootId: "boot", label: "other" }, () => true);
+    await close(1, 7);
+    expect(ended).toEqual([]);
+    await close(1);
+    expect(ended).toEqual([session]);
   });
 
   test("a second driver in the same process is told that the session is busy", async () => {
