@@ -241,6 +241,23 @@ describe("pruning", () => {
     expect((await hosts.log.list({})).map(({ session }) => session)).toEqual([kept]);
   });
 
+  test("reaches the sessions of a folder that is gone, and of no other", async () => {
+    const hosts = fakeHosts({ script });
+    const gone = join(folder, "gone");
+    await mkdir(gone);
+    expect(await main(["exec", "-m", "openai/x", "there"], start(gone), hosts)).toBe(0);
+    const [{ session = "" } = {}] = await hosts.log.list({});
+    const here = await old(hosts, "here");
+    hosts.log.list = (
+      (list) => async (filter) =>
+        (await list(filter)).map((row) => ({ ...row, updatedAt: 1 }))
+    )(hosts.log.list.bind(hosts.log));
+    await rm(gone, { recursive: true });
+    const { out } = await run(hosts, 0, "sessions", "prune", gone, "--older-than", "30d", "--json");
+    expect(lines(out).flatMap((line) => line["session"] ?? [])).toEqual([session]);
+    expect((await hosts.log.list({})).map((row) => row.session)).toEqual([here]);
+  });
+
   test("says what is wrong with what was typed", async () => {
     const hosts = fakeHosts({ script });
     expect((await run(hosts, 2, "sessions", "prune")).err).toContain("what is to go?");

@@ -30,6 +30,20 @@ describe.each(["off", "workspace-write"] as const)("a command, sandbox %s", (mod
     }
   });
 
+  it("leaves what is counted, and is told to run while it does", async () => {
+    const session = `counted-${mode}`;
+    expect(await processes.remains(session)).toEqual({ bytes: 0, isRunning: false });
+    const running = await processes.start({ ...specFor(place, "seq 1 2000; sleep 300", { confinement }), session });
+    await untilOutput(processes, running.ref, "2000");
+    const during = await processes.remains(session);
+    expect(during.isRunning).toBe(true);
+    expect(during.bytes).toBeGreaterThan(8_000);
+    await running.stop();
+    expect((await processes.remains(session)).isRunning).toBe(false);
+    await processes.endSession(session, { forget: true });
+    expect(await processes.remains(session)).toEqual({ bytes: 0, isRunning: false });
+  });
+
   it("gets no input, no terminal, and its interrupt signal as usual", async () => {
     const { text } = await run(`cat; [ -t 0 ] || echo no-tty; (: </dev/tty) 2>/dev/null || echo no-ctty
       trap 'echo interrupted' INT; kill -INT $$; echo after`);

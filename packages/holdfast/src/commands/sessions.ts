@@ -91,7 +91,7 @@ const spec: CommandSpec = {
   examples: [
     ["holdfast sessions list", "newest first"],
     ["holdfast sessions show ses_01J", "its turns, outcomes, open approvals and cost"],
-    ['holdfast sessions search "connection reset" --all', "where that was said, done or read"],
+    [`holdfast sessions search '"connection reset" retry' --all`, "where that was said, done or read"],
     ["holdfast sessions export ses_01J -o session.md", "to hand to somebody"],
     ["holdfast sessions fork ses_01J", 'prints the new session; holdfast exec resume NEW "…" goes on there'],
     ["holdfast sessions prune --older-than 30d --dry-run", "what would go"],

@@ -1,10 +1,11 @@
 /**
  * Whole escape sequences (ECMA-48: CSI, OSC and the other strings, two-character ones), which are dropped. What is not
- * a whole one keeps its text and loses its control character.
+ * a whole one keeps its text and loses its control character. A string ends before the next one begins, so that looking
+ * for ends takes no longer than the text is long.
  */
 const escapeSequence =
   // eslint-disable-next-line no-control-regex -- these are the characters to be found
-  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]+[0-~]/gu;
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u0090\u0098\u009c-\u009f]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]+[0-~]/gu;
 
 /** A joiner that writing needs: between letters of scripts that use it, or inside an emoji. */
 const usedJoiner =

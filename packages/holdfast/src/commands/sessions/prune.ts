@@ -1,5 +1,9 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { PrunePlan, PruneWish, Sizes } from "@holdfast/runtime";
+import type { Io } from "../../cli/io.ts";
 import { usage } from "../../cli/parse.ts";
+import type { Workspace } from "../../config/workspace.ts";
 import { findWorkspace } from "../../config/workspace.ts";
 import { jsonLine } from "../../render/json-events.ts";
 import { fit, table } from "../../render/layout.ts";
@@ -12,7 +16,7 @@ import { withHost } from "./call.ts";
 export async function prune(call: Call, [folder]: readonly string[]): Promise<number> {
   const { given, io, spec } = call;
   if (folder !== undefined && given.has("all")) throw usage(spec, "--all and a folder are both given", "keep one of them");
-  const { cwd, root } = await findWorkspace(folder ?? ".", io.cwd, io.env);
+  const { cwd, root } = await workspaceOf(folder ?? ".", io);
   const wish = { ...wished(call), workspaces: given.has("all") ? null : [...new Set([cwd, root])], atMost: null, weighsAll: true };
   const isDry = given.has("dry-run");
   await withHost(call, async ({ ports, runtime }) => {
@@ -30,6 +34,13 @@ export async function prune(call: Call, [folder]: readonly string[]): Promise<nu
     io.stdout.write(jsonLine({ type: "sessions.looked", count: plan.looked, inUse: plan.inUse, sizes: plan.sizes }));
   });
   return 0;
+}
+
+/** A folder that is gone has its sessions still, under the path it had. */
+async function workspaceOf(folder: string, io: Io): Promise<Workspace> {
+  const path = resolve(io.cwd, folder);
+  if ((await stat(path).catch(() => null)) === null) return { cwd: path, root: path };
+  return findWorkspace(folder, io.cwd, io.env);
 }
 
 /** Flags count instead of the config, not beside it. */
