@@ -87,16 +87,18 @@ export function createServer(config: McpServerConfig, isConfined: boolean, ports
       // What changes during the start, or during another look, is looked at after it.
       if (listing !== null || state.type !== "ready" || state.connection !== connection) return;
       const current = state.connection;
-      listing = (async () => {
-        while (hasNews) {
-          hasNews = false;
-          const list = picked(config, await current.list());
-          if (state.type === "ready" && state.connection === current) state = { ...state, ...list };
-        }
-      })()
+      hasNews = false;
+      listing = current
+        .list()
+        .then((list) => {
+          if (state.type === "ready" && state.connection === current) state = { ...state, ...picked(config, list) };
+        })
         // The list stays as it was; a server that is gone is told apart.
         .catch(() => undefined)
-        .finally(() => (listing = null));
+        .finally(() => {
+          listing = null;
+          if (hasNews) refresh();
+        });
     };
 
     try {

@@ -70,8 +70,8 @@ describe("a call without an answer", () => {
   });
 
   test("goes on as long as there is progress, which is shown", async () => {
-    const calls = { slow: [{ do: "progress", every: 60, times: 5 } as const, { do: "wait", ms: 40 } as const, answer("at last")] };
-    const at = bench([fake("s", { tools: [tool("slow")], calls }, { toolTimeoutMs: 150 })]);
+    const calls = { slow: [{ do: "progress", every: 120, times: 5 } as const, { do: "wait", ms: 40 } as const, answer("at last")] };
+    const at = bench([fake("s", { tools: [tool("slow")], calls }, { toolTimeoutMs: 450 })]);
     expect((await at.call("mcp__s__slow")).text).toBe("at last");
     expect(at.emitted).toEqual([1, 2, 3, 4].map((n) => `${n}/5 part ${n}\n`).concat("5/5 part 5\n"));
   });

@@ -310,7 +310,7 @@ test("M17 schema conversion loss: what is shown accepts and refuses the same inp
 describe("M18 startup timeout never retried", () => {
   test("a server slower than its timeout is told as starting, and is there later without another start", async () => {
     const notes = join(folder(), "notes");
-    const at = bench([fake("slow", { startMs: 700, notes }, { startupTimeoutMs: 250 })]);
+    const at = bench([fake("slow", { startMs: 1_200, notes }, { startupTimeoutMs: 600 })]);
     await at.start();
     expect(at.source.absent()).toEqual(["The MCP server slow is still starting; try again later."]);
     expect((await at.call("mcp__slow__echo")).text).toContain("still starting");
@@ -321,7 +321,7 @@ describe("M18 startup timeout never retried", () => {
 
   test("one that never answers is ended, says so, and is tried again", async () => {
     const notes = join(folder(), "notes");
-    const at = bench([fake("mute", { neverAnswersStart: true, notes }, { startupTimeoutMs: 60 })]);
+    const at = bench([fake("mute", { neverAnswersStart: true, notes }, { startupTimeoutMs: 300 })]);
     const starts = () => notesOf(notes).flatMap((line) => (line.startsWith("start ") ? [Number(line.slice(6))] : []));
     await at.start();
     await until(() => at.source.servers[0]!.state().type === "failed");
