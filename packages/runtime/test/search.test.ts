@@ -146,7 +146,7 @@ describe.each([
     const { session: fork } = await forkSession(ports, session, { title: "ran-words" });
     const read: typeof ports.log.read = async (name, ...range) =>
       (await ports.log.read(name, ...range)).map((event) => (name === fork ? { ...event, payload: "{" } : event));
-    const damaged = { ...ports, log: { ...ports.log, search: ports.log.search.bind(ports.log), read } };
+    const damaged = { ...ports, log: { ...ports.log, read } };
     const { found, unreadable } = await searchSessions(damaged, "ran-words", wish);
     expect(unreadable).toEqual([fork]);
     // Of the damaged one only its title can be told.

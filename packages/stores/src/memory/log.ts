@@ -45,6 +45,11 @@ export function createMemoryLog(): Log {
     [...sessions.values()]
       .filter((other) => other !== session && seqs.some((seq) => seq <= other.row.seq && writerOf(other, seq) === writerOf(session, seq)))
       .map(({ row }) => row.session);
+  const newestFirst = (): SessionRow[] =>
+    [...sessions.values()]
+      .map((session) => session.row)
+      .reverse()
+      .sort((a, b) => b.updatedAt - a.updatedAt);
   const forksOf = (session: MemorySession): MemorySession[] =>
     [...sessions.values(), ...hidden.values()].filter(({ parent }) => parent?.session === session);
   const remove = (session: MemorySession): string[] => {
@@ -92,10 +97,8 @@ export function createMemoryLog(): Log {
     },
 
     async list(filter) {
-      const rows = [...sessions.values()].map((session) => session.row).reverse();
-      return rows
+      return newestFirst()
         .filter((row) => matches(row, filter))
-        .sort((a, b) => b.updatedAt - a.updatedAt)
         .slice(0, filter.limit);
     },
 
@@ -158,7 +161,7 @@ export function createMemoryLog(): Log {
 
     async *search(pieces, workspaces) {
       const wanted = pieces.map((piece) => piece.toLowerCase());
-      for (const row of await this.list({})) {
+      for (const row of newestFirst()) {
         const found = sessions.get(row.session);
         if (found === undefined) continue;
         if (workspaces !== undefined && (row.workspace === null || !workspaces.includes(row.workspace))) continue;
