@@ -195,7 +195,7 @@ describe("a body", () => {
       response.on("close", () => clearInterval(timer));
     });
     expect((await createNetwork().exchange(requestTo(`http://127.0.0.1:${site.port}/endless`), signal)).end).toBe("capped");
-    const drip = await createNetwork().exchange(requestTo(`http://127.0.0.1:${site.port}/drip`, { timeoutMs: 300 }), signal);
+    const drip = await createNetwork().exchange(requestTo(`http://127.0.0.1:${site.port}/drip`, { timeoutMs: 1_500 }), signal);
     expect([drip.status, drip.end]).toEqual([200, "cut"]);
   });
 });
@@ -224,7 +224,7 @@ describe("a head", () => {
       write("HTTP/1.1 200 OK\r\n");
       timers.push(setInterval(() => write("X-A: 1\r\n"), 20));
     });
-    expect(await codeOf(createNetwork().exchange(requestTo(`http://127.0.0.1:${server.port}/`, { timeoutMs: 300 }), signal))).toBe(
+    expect(await codeOf(createNetwork().exchange(requestTo(`http://127.0.0.1:${server.port}/`, { timeoutMs: 1_500 }), signal))).toBe(
       "network_unanswered",
     );
     for (const timer of timers) clearInterval(timer);

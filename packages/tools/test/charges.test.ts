@@ -18,7 +18,7 @@ afterEach(() => shop.close());
 const keys = () => shop.requests.map(({ headers }) => headers["idempotency-key"]);
 const charge = (more: { readonly [key: string]: Json } = {}) => ({
   name: "http_request",
-  input: { url: `http://127.0.0.1:${shop.port}/charge`, method: "POST", json: { amount: 100 }, timeout_s: 1, ...more },
+  input: { url: `http://127.0.0.1:${shop.port}/charge`, method: "POST", json: { amount: 100 }, timeout_s: 2, ...more },
 });
 
 /** A session whose model proposes these calls one after another, under the real tool and the real policy. */
