@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Io, Output, StopSignal } from "./io.ts";
 import { redact } from "./io.ts";
+
+/** How long what is written waits for its reader once somebody ended the program. */
+const unreadMs = 2_000;
 
 const stopSignals: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
@@ -9,6 +13,7 @@ const stopSignals: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
  */
 export function processIo(): Io & { flush(): Promise<void> } {
   const secrets: string[] = [];
+  let isEnded = false;
   const output = (stream: NodeJS.WriteStream): Output => {
     let isOpen = true;
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -47,7 +52,13 @@ export function processIo(): Io & { flush(): Promise<void> } {
     env: process.env,
     cwd: process.cwd(),
     onStop: (handler) => {
-      const listeners = stopSignals.map((signal) => ({ signal, listener: () => handler(signal) }));
+      const listeners = stopSignals.map((signal) => {
+        const listener = (): void => {
+          isEnded ||= signal !== "SIGINT";
+          handler(signal);
+        };
+        return { signal, listener };
+      });
       for (const { signal, listener } of listeners) process.on(signal, listener);
       return () => {
         for (const { signal, listener } of listeners) process.off(signal, listener);
@@ -57,7 +68,9 @@ export function processIo(): Io & { flush(): Promise<void> } {
       secrets.push(...values);
     },
     flush: async () => {
-      await Promise.all([drained(process.stdout), drained(process.stderr)]);
+      const all = Promise.all([drained(process.stdout), drained(process.stderr)]);
+      // A program that ends us may keep the pipe open and read no more.
+      await (isEnded ? Promise.race([all, sleep(unreadMs)]) : all);
     },
   };
 }

@@ -22,8 +22,20 @@ test("an abort ends the run and its commands, and the thread can go on at once",
   expect(await failed).toMatchObject({ name: "AbortError" });
   expect((await thread.run("go on")).finalResponse).toBe("Gone on.");
   await until(() => processesWith(marker).length === 0, "the command has ended");
-  expect(processesWith(place.workspace)).toEqual([]);
+  await until(() => processesWith(place.workspace).length === 0, "both runs have ended");
   expect(JSON.stringify(place.server.requests.at(-1))).toContain("stopped before it finished");
+});
+
+test("a program that reads no further ends the run, however much is unread", async () => {
+  const marker = `codex-unread-${process.pid}`;
+  const { place, thread } = await setUp(() => ({ text: "long ".repeat(400_000), calls: [run(`exec -a ${marker} sleep 300`)] }));
+  for await (const event of (await thread.runStreamed("go")).events) {
+    if (event.type !== "turn.started") continue;
+    await until(() => processesWith(marker).length > 0, "the command runs");
+    break;
+  }
+  await until(() => processesWith(place.workspace).length === 0, "the run has ended");
+  expect(processesWith(marker)).toEqual([]);
 });
 
 test("a turn that fails rejects run with why, and ends the stream with turn.failed before it throws; the thread can go on", async () => {
