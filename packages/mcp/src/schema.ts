@@ -44,8 +44,7 @@ export function vetSchema(given: unknown): VettedSchema {
   const anchors = anchorsOf(given);
   const walked = walk(given, given, anchors, notes) as Fields;
   if (type === undefined) notes.push("its input schema has no type; object is meant");
-  const { $schema: _, ...rest } = walked;
-  const schema = { ...rest, type: "object" } as unknown as Json;
+  const schema = { ...walked, type: "object" } as unknown as Json;
   const length = JSON.stringify(schema).length;
   if (length > longestSchema) throw new SchemaFault(tooLong(length));
   return { schema, notes: [...new Set(notes)] };

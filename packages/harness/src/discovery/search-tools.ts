@@ -81,7 +81,8 @@ function matches(query: string, found: readonly Found[]): { text: string; shown:
   if (ranked.length === 0) return { text: `No tool matches; an empty query lists all ${found.length}.`, shown: [] };
   let left = shownChars;
   const blocks = ranked.slice(0, mostShown).map((spec, index) => {
-    const schema = JSON.stringify(spec.schema);
+    // Which draft it is written in is no help to a model.
+    const schema = JSON.stringify(spec.schema, (key, value: Json) => (key === "$schema" ? undefined : value));
     const whole = `${spec.name}: ${cut(spec.description, descriptionChars)}\ninput: ${schema}`;
     // The best match is always shown whole: its schema was bounded when it was taken in.
     if (index > 0 && whole.length > left) return `${spec.name}: ${lineOf(spec)}\n[search for its name to see its schema]`;
