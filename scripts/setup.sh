@@ -60,6 +60,7 @@ missing_programs() {
     has bwrap || missing="$missing bubblewrap"
     has socat || missing="$missing socat"
   fi
+  if [ $purpose = test ] && ! has jq; then missing="$missing jq"; fi
   if [ $purpose = test ] && ! has chromium && [ -z "${HOLDFAST_TEST_CHROMIUM:-}" ]; then missing="$missing chromium"; fi
   missing=${missing# }
 }

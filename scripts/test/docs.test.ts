@@ -11,6 +11,27 @@ test.each(documents)("every link to a file in %s leads to one", (document) => {
   expect(targets.filter((target) => !existsSync(join(root, dirname(document), target)))).toEqual([]);
 });
 
+/** As GitHub names headings. */
+function anchorsOf(path: string): string[] {
+  const headings = readFileSync(path, "utf8")
+    .replace(/^```.*?^```$/gms, "")
+    .matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test.each(documents)("every link to a heading in %s leads to one", (document) => {
+  const text = readFileSync(join(root, document), "utf8");
+  const targets = [...text.matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)].map(([, file = "", anchor = ""]) => ({ file, anchor }));
+  const isThere = ({ file, anchor }: (typeof targets)[number]) =>
+    anchorsOf(file === "" ? join(root, document) : join(root, dirname(document), file)).includes(anchor);
+  expect(targets.filter((target) => !isThere(target))).toEqual([]);
+});
+
 test("every place that the architecture page names exists", () => {
   const text = readFileSync(join(root, "docs/architecture.md"), "utf8");
   const table = text.slice(text.indexOf("## Where to find each behaviour"), text.indexOf("## Tests"));

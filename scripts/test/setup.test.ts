@@ -30,7 +30,7 @@ beforeEach(() => {
   }
   program("uname", `case $1 in -s) echo Linux ;; *) echo x86_64 ;; esac`);
   program("id", `echo 0`);
-  for (const tool of ["git", "bwrap", "socat", "chromium"]) program(tool, "exit 0");
+  for (const tool of ["git", "bwrap", "socat", "chromium", "jq"]) program(tool, "exit 0");
   // The bundled Node only has to make the folder that a build makes.
   program(
     "npm",
