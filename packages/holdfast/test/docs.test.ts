@@ -1,6 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { exitStatus } from "@holdfast/protocol";
+import type { Standing } from "@holdfast/protocol";
 import { errorCodes } from "@holdfast/protocol/error";
 import { describe, expect, test } from "vitest";
 import type { Command, CommandSpec } from "../src/cli/command.ts";
@@ -105,4 +107,13 @@ test("every error code has a meaning and a way on", () => {
   const text = pages.find(({ name }) => name === "docs/troubleshooting.md")?.text ?? "";
   const rows = [...text.slice(text.indexOf("## Error codes")).matchAll(/^\| `(\w+)` \| (.+) \| (.+) \|$/gm)];
   expect(rows.map(([, code]) => code)).toEqual(errorCodes);
+});
+
+test("the README's exit statuses are those of the outcomes", () => {
+  const text = pages.find(({ name }) => name === "README.md")?.text ?? "";
+  const rows = [...text.matchAll(/^\| `(\w+)` \| (\d+)(?:, or (\d+))? \|/gm)];
+  expect(rows).toHaveLength(8);
+  for (const [, outcome, status, weak = status] of rows) {
+    expect([status, weak], outcome).toEqual([false, true].map((isWeak) => String(exitStatus(outcome as Standing, isWeak))));
+  }
 });
