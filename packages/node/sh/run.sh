@@ -190,7 +190,8 @@ while [ -z "$why" ]; do
 done
 if [ -n "$why" ]; then
   end_command
-  wait "$command"
+  # A signal that comes as the command ends makes bash forget that it has reaped it, and then it would wait on.
+  ! kill -0 "$command" 2>/dev/null || wait "$command"
 fi
 trap : USR1 TERM INT HUP ALRM
 

@@ -270,3 +270,10 @@ describe("a session", () => {
     await processes.endSession("forgetful", { forget: true });
   });
 });
+
+it("is not waited for where it ends in the moment that its wrapper is told to end it", async () => {
+  // Stopped meanwhile, the wrapper finds both at once: its child has ended, and a signal is there.
+  const command = "(sleep 0.3; kill -CONT $PPID) & kill -STOP $PPID; kill -TERM $PPID; exit 0";
+  const { end } = await runToEnd(processes, specFor(place, command, { timeoutMs: 600_000 }));
+  expect(end).toEqual({ type: "ended" });
+});
