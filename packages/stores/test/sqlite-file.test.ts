@@ -99,6 +99,24 @@ describe("the file", () => {
     db.close();
   });
 
+  it("flushes what an effect hangs on, whatever the durability", async () => {
+    const { db, path: file } = openStoreFile({ path, durability: "normal" });
+    const log = logOn(db, file);
+    const level = (): unknown => db.prepare("PRAGMA synchronous").get()?.["synchronous"];
+    const during: unknown[] = [];
+    // Called within the transaction, as each of the commit's events is stored.
+    db.function("level", () => (during.push(level()), 0));
+    db.exec("CREATE TEMP TRIGGER look AFTER INSERT ON events BEGIN SELECT level(); END");
+    db.exec("CREATE TEMP TRIGGER look_too AFTER INSERT ON claims BEGIN SELECT level(); END");
+    await log.commit(commitOf("s", 0));
+    await log.commit(commitOf("s", 1, { isBinding: true }));
+    await log.claim("s", "call", 1, "driver");
+    await log.commit(commitOf("s", 2));
+    expect(during).toEqual([1, 2, 2, 1]);
+    expect(level()).toBe(1);
+    await log.close();
+  });
+
   it("holds no trace of what was erased or deleted", async () => {
     const log = openSqliteLog(path);
     const secret = (word: string) => `${word} `.repeat(30);

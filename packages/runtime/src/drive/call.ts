@@ -7,7 +7,7 @@ import type { CallRegister, OpenCall } from "../kernel/state.ts";
 import type { CallContext, CallIntent, CallRefusal, Prepared, ProbeFinding, Tool } from "../ports/index.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
-import { isFatal, messageOf, newId } from "./driver.ts";
+import { isFatal, messageOf, newId, stop, stopAt } from "./driver.ts";
 import { callContext } from "./gate.ts";
 import { askHooks, contextOf } from "./hooks.ts";
 import { recordingRun, seeingEnds } from "./record-run.ts";
@@ -64,11 +64,15 @@ async function prepare(driver: Driver, callId: string, { name, plan, scope }: Ca
 export async function runCall(driver: Driver, callId: string, signal: AbortSignal): Promise<SessionEvent[]> {
   const { register, tool, intent } = intended(driver, callId);
   const contextOf = (handOver?: HandOver): CallContext => callContext(driver, callId, register.scope, handOver);
+  const attach = driver.attachable.delete(callId) ? tool.attach : undefined;
+  const isBegun = attach !== undefined;
+  let mayHaveActed = isBegun;
+  if (!isBegun && (register.plan.replay === "never" || register.plan.replay === "keyed")) await claim(driver, callId, intent.attempt);
   try {
-    const attach = driver.attachable.delete(callId) ? tool.attach : undefined;
-    const isBegun = attach !== undefined;
-    if (!isBegun && (register.plan.replay === "never" || register.plan.replay === "keyed")) await claim(driver, callId, intent.attempt);
-    const run = (handOver?: HandOver): Promise<CallOutcome> => (attach ?? tool.run)(intent, contextOf(handOver), signal);
+    const run = (handOver?: HandOver): Promise<CallOutcome> => {
+      mayHaveActed = true;
+      return (attach ?? tool.run)(intent, contextOf(handOver), signal);
+    };
     if (register.plan.workspace !== "exclusive") {
       const seen = await seeingEnds(driver, register.plan, () => run());
       return [...(await tell(driver, register, callId, seen.outcome, signal)), ...seen.events];
@@ -83,14 +87,28 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
     );
     return [...(await tell(driver, register, callId, outcome, signal)), ...events];
   } catch (error) {
-    if (isHoldfastError(error, "claim_lost")) throw error;
+    if (isHoldfastError(error, "claim_lost") || (!mayHaveActed && isFatal(error))) throw error;
+    if (!mayHaveActed) {
+      const text = `The call did not run, and nothing was done: ${clean(driver, messageOf(error))}`;
+      return [settledWithout(callId, signal.aborted ? "interrupted" : "failed", text, newId(driver))];
+    }
     return unanswered(driver, register, tool, intent, error, signal);
   }
 }
 
 async function claim(driver: Driver, callId: string, attempt: number): Promise<void> {
-  const isOurs = await driver.ports.log.claim(driver.session, callId, attempt, driver.ports.processes.owner.label);
+  const isOurs = await take(driver, callId, attempt, "taken");
   if (!isOurs) throw new HoldfastError("claim_lost", `attempt ${attempt} of call ${callId} was taken by another driver`);
+}
+
+/** Takes the claim on an attempt, to act or so that nobody does any more. False where it was taken before. */
+export async function take(driver: Driver, callId: string, attempt: number, claim: "taken" | "revoked"): Promise<boolean> {
+  const { log, processes } = driver.ports;
+  const at = stopAt("claim", `${callId}:${attempt}`, [`claim ${claim}`]);
+  await stop(driver, at("before"));
+  const isOurs = await log.claim(driver.session, callId, attempt, claim === "taken" ? processes.owner.label : "revoked");
+  await stop(driver, at("after"));
+  return isOurs;
 }
 
 /** The tool ended without saying what happened. */

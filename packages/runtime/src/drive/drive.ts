@@ -7,7 +7,7 @@ import { decide } from "../kernel/decide.ts";
 import type { Clock, DriveEnd, DriveOptions, Ports } from "../ports/index.ts";
 import { intend, runCall } from "./call.ts";
 import type { Driver } from "./driver.ts";
-import { flush, isFatal, messageOf, newId, stage, stop } from "./driver.ts";
+import { flush, isFatal, messageOf, newId, stage, stop, stopAt } from "./driver.ts";
 import type { Steering } from "./inbox.ts";
 import { hasControl, takeInbox } from "./inbox.ts";
 import { askHooks } from "./hooks.ts";
@@ -231,9 +231,10 @@ function atRest(driver: Driver, plan: Plan, ended: DriveEnd | null): DriveEnd | 
 }
 
 async function runEffect(driver: Driver, effect: Effect, signal: AbortSignal): Promise<readonly SessionEvent[]> {
-  await stop(driver, { when: "before", what: "effect", name: effect.key });
+  const at = stopAt("effect", effect.key, [`effect ${effect.type}`]);
+  await stop(driver, at("before"));
   const events = await perform(driver, effect, signal);
-  await stop(driver, { when: "after", what: "effect", name: effect.key });
+  await stop(driver, at("after"));
   return events;
 }
 

@@ -104,8 +104,12 @@ export async function flush(driver: Driver): Promise<void> {
     );
   }
   const title = staged.events.map(titleAfter).findLast((one) => one !== null);
-  const name = staged.events.map((event) => event.type).join("+");
-  await stop(driver, { when: "before", what: "commit", name });
+  const at = stopAt(
+    "commit",
+    staged.events.map((event) => event.type).join("+"),
+    staged.events.map(({ type }) => `commit ${type}` as const),
+  );
+  await stop(driver, at("before"));
   await ports.log.commit({
     session,
     expectedSeq: tip.seq,
@@ -119,6 +123,7 @@ export async function flush(driver: Driver): Promise<void> {
       Math.floor(last.seq / snapshotEvery) > Math.floor(tip.seq / snapshotEvery) ||
       // What came before can't be folded once its payloads are erased, also by a session that shares it.
       staged.events.some((event) => event.type === "item.erased" || event.type === "session.forked"),
+    isBinding: staged.events.some((event) => event.type === "call.intended" && event.payload.replay !== "safe"),
     status: statusOf(driver.head),
     wakeAt: decide(driver, staged.at).wakeAt,
     at: staged.at,
@@ -129,8 +134,12 @@ export async function flush(driver: Driver): Promise<void> {
   const committed = staged.events.map((event, index) => ({ ...event, seq: tip.seq + 1 + index, at: staged.at }) as RecordedEvent);
   driver.staged = { events: [], puts: [], taken: [], blobs: [], at: 0 };
   for (const event of committed) driver.window.add(event);
-  await stop(driver, { when: "after", what: "commit", name });
+  await stop(driver, at("after"));
   for (const event of committed) driver.options.onEvent?.(event);
+}
+
+export function stopAt(what: Stop["what"], name: string, boundaries: Stop["boundaries"]): (when: Stop["when"]) => Stop {
+  return (when) => ({ when, what, name, boundaries });
 }
 
 export async function stop(driver: Driver, at: Stop): Promise<void> {

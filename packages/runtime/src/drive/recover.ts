@@ -2,7 +2,7 @@ import type { SessionEvent } from "@holdfast/protocol";
 import { inDoubt, settledWithout } from "../kernel/settle.ts";
 import type { OpenCall } from "../kernel/state.ts";
 import type { ProbeFinding } from "../ports/index.ts";
-import { intended, probe, reconcile, registerOf, settle } from "./call.ts";
+import { intended, probe, reconcile, registerOf, settle, take } from "./call.ts";
 import type { Driver } from "./driver.ts";
 import { newId } from "./driver.ts";
 import { callContext } from "./gate.ts";
@@ -97,7 +97,7 @@ async function recoverCall(driver: Driver, { id, name, attempt, isUncertain }: O
         return probe(driver, tool, intent, id);
       case "never": {
         // Whoever takes the claim first decides: taken now, a frozen driver that thaws is refused.
-        const wasUntaken = await driver.ports.log.claim(driver.session, id, attempt, "revoked");
+        const wasUntaken = await take(driver, id, attempt, "revoked");
         return wasUntaken && !isUncertain ? { type: "not_happened" } : reconcile(driver, tool, intent, id);
       }
     }

@@ -1,6 +1,7 @@
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import type { CallContext, Owner } from "../ports/index.ts";
 import type { Driver } from "./driver.ts";
+import { giveBack, takeLock } from "./lock.ts";
 
 const retryMs = 25;
 const sayAfterMs = 2_000;
@@ -21,14 +22,15 @@ export async function withWorkspace<T>(
 ): Promise<T> {
   const roots = driver.registers.get("session", "")?.roots ?? [];
   const names = roots.map((root) => `workspace:${root.path}`).sort();
-  const { log, processes, clock } = driver.ports;
+  const { ports } = driver;
+  const { log, processes, clock } = ports;
   const owner: Owner = { ...processes.owner, label: `session ${driver.session}, ${what}` };
   const owners = [owner];
   try {
     for (const name of isBegun ? [] : names) {
       for (let waitedMs = 0; ; waitedMs += retryMs) {
         if (signal.aborted) throw new HoldfastError("tool_refused", "interrupted while it waited for the workspace");
-        const lock = await log.lock(name, owner, (other) => processes.isAlive(other));
+        const lock = await takeLock(ports, name, owner);
         if (lock.held) break;
         if (waitedMs === sayAfterMs) {
           driver.options.onWait?.(`waiting for the workspace: ${lock.holder.label} has it (process ${lock.holder.pid})`);
@@ -44,6 +46,6 @@ export async function withWorkspace<T>(
     });
   } finally {
     const leaving = isHoldfastError(signal.reason, "stale_driver") ? [owner] : owners;
-    for (const name of names) for (const one of leaving) await log.unlock(name, one);
+    for (const name of names) for (const one of leaving) await giveBack(log, name, one);
   }
 }

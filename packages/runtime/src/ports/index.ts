@@ -13,6 +13,7 @@ export * from "./policy.ts";
 export * from "./processes.ts";
 export * from "./secrets.ts";
 export * from "./signer.ts";
+export * from "./stop.ts";
 export * from "./tool-host.ts";
 export * from "./verifier.ts";
 export * from "./wakeups.ts";

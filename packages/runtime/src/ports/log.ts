@@ -61,6 +61,11 @@ export interface Commit {
   readonly blobRefs: readonly string[];
   /** Keep head and registers as they are after this commit: folding can start there. */
   readonly takesSnapshot?: boolean;
+  /**
+   * It holds the intent of an effect that must not simply be run again, which follows at once: it has to survive a loss of
+   * power with all commits before it, also in a store that else takes its time.
+   */
+  readonly isBinding?: boolean;
   readonly status: SessionStatus;
   readonly wakeAt: number | null;
   readonly at: number;
@@ -141,7 +146,7 @@ export interface Log {
   post(session: string, message: { readonly messageId: string; readonly body: string; readonly at: number }): Promise<number>;
   /** Untaken rows, in order of number. Cheap enough to poll. */
   inbox(session: string): Promise<InboxRow[]>;
-  /** Takes (session, call, attempt) for `by`. False where it was taken before. */
+  /** Takes (session, call, attempt) for `by`, durably as a binding commit. False where it was taken before. */
   claim(session: string, callId: string, attempt: number, by: string): Promise<boolean>;
   /** Takes the named lock, or tells who holds it. A holder that `isAlive` denies is void. Taking one's own again succeeds. */
   lock(name: string, owner: Owner, isAlive: (owner: Owner) => boolean): Promise<{ held: true } | { held: false; holder: Owner }>;

@@ -12,6 +12,7 @@ import type { Policy } from "./policy.ts";
 import type { Processes } from "./processes.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { Signer } from "./signer.ts";
+import type { Stop } from "./stop.ts";
 import type { ToolHost } from "./tool-host.ts";
 import type { Verifier } from "./verifier.ts";
 import type { Wakeups } from "./wakeups.ts";
@@ -63,15 +64,8 @@ export interface DriveOptions {
   readonly retryForMs?: number;
   /** Aborting detaches: the driver stops at once and leaves the session as a killed process would. Not an interrupt. */
   readonly signal?: AbortSignal;
-  /** Manual drive: awaited before and after every commit and every effect. What it throws stops the driver there, as a crash would. */
+  /** Manual drive: awaited before and after every commit, effect and claim. What it throws stops the driver there, as a crash would. */
   readonly stops?: (stop: Stop) => Promise<void>;
-}
-
-/** A place where manual drive stops. `name` is an effect's key, or the types of a commit's events joined by `+`. */
-export interface Stop {
-  readonly when: "before" | "after";
-  readonly what: "commit" | "effect";
-  readonly name: string;
 }
 
 /** How the session stands when `drive` gives it back. `idle`: there was nothing to do. */

@@ -13,10 +13,10 @@ export function claimsIn(db: DatabaseSync, transactions: Transactions, sessions:
 
   const holderOf = (name: string): Owner | null => (findHolder.get(name) as unknown as Owner | undefined) ?? null;
 
-  // A lock is void after a power loss, since its owner is: taking and giving back needn't reach the disk.
+  // An effect follows the claim at once, and is not undone by a power loss. A lock is void after a power loss, since its owner is: taking and giving back needn't reach the disk.
   return {
     claim(session: string, callId: string, attempt: number, by: string): boolean {
-      return transactions.write(() => insertClaim.run(sessions.requireId(session), callId, attempt, by).changes === 1);
+      return transactions.writeSynced(() => insertClaim.run(sessions.requireId(session), callId, attempt, by).changes === 1);
     },
     /** The look at the holder and the taking are one write transaction: of two processes that find it dead, one gets it. */
     lock(name: string, owner: Owner, isAlive: (owner: Owner) => boolean): Awaited<ReturnType<Log["lock"]>> {

@@ -55,7 +55,8 @@ export function committer(db: DatabaseSync, transactions: Transactions, { ownerO
 
   return (commit) => {
     checkCommit(commit);
-    transactions.write(() => {
+    const write = commit.isBinding === true ? transactions.writeSynced : transactions.write;
+    write(() => {
       const id = advance(commit);
       putHead.run(id, commit.head);
       for (const e of commit.events) {

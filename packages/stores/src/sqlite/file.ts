@@ -10,7 +10,7 @@ import { migrations } from "./schema.ts";
  * What a commit that was acknowledged survives.
  * - `full`: the death of the process, of the machine, and loss of power, as far as the disk keeps its word on a flush.
  * - `normal`: the death of the process. After loss of power the newest commits may be missing, but only whole ones and
- *   only from the end.
+ *   only from the end, and none up to the last intent or claim of an effect that must not be repeated.
  */
 export type Durability = "full" | "normal";
 
@@ -71,7 +71,7 @@ function configure(db: DatabaseSync, durability: Durability, timeoutMs: number):
   db.exec(`
     PRAGMA synchronous = ${durability};
     -- Without it a flush on macOS stops at the disk's own cache. Elsewhere it means nothing.
-    PRAGMA fullfsync = ${durability === "full" ? "ON" : "OFF"};
+    PRAGMA fullfsync = ON;
     -- What is erased, deleted or overwritten is overwritten with zeros.
     PRAGMA secure_delete = ON;
     PRAGMA cell_size_check = ON;

@@ -3,11 +3,17 @@ import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { storeFailure } from "./failure.ts";
 
+/** Values of `PRAGMA synchronous`, https://www.sqlite.org/pragma.html#pragma_synchronous. */
+const levels = { normal: 1, full: 2 } as const;
+type Level = (typeof levels)[keyof typeof levels];
+
 export interface Transactions {
   /** Takes the write lock first, so that nothing it reads can change before it writes. */
   write<T>(body: () => T): T;
   /** The same without waiting for the disk: survives the end of the process, not a power loss. */
   writeUnsynced<T>(body: () => T): T;
+  /** The same waiting for the disk, whatever the durability: survives a power loss, with all that was written before. */
+  writeSynced<T>(body: () => T): T;
   /** All reads of `body` see the same moment. */
   read<T>(body: () => T): T;
 }
@@ -46,20 +52,24 @@ export function transactionsOn(db: DatabaseSync, path: string): Transactions {
       throw storeFailure(error, path);
     }
   };
+  const at = <T>(other: Level, work: () => T): T => {
+    if (other === level) return work();
+    db.exec(`PRAGMA synchronous = ${other}`);
+    try {
+      return work();
+    } finally {
+      db.exec(`PRAGMA synchronous = ${level}`);
+    }
+  };
+  const write = <T>(body: () => T): T =>
+    run(beginWrite, () => {
+      requireFile();
+      return body();
+    });
   return {
-    write: (body) =>
-      run(beginWrite, () => {
-        requireFile();
-        return body();
-      }),
-    writeUnsynced: (body) => {
-      db.exec("PRAGMA synchronous = normal");
-      try {
-        return run(beginWrite, body);
-      } finally {
-        db.exec(`PRAGMA synchronous = ${level}`);
-      }
-    },
+    write,
+    writeUnsynced: (body) => at(levels.normal, () => run(beginWrite, body)),
+    writeSynced: (body) => at(levels.full, () => write(body)),
     read: (body) => run(beginRead, body),
   };
 }
