@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ids } from "../src/host/ids.ts";
 import type { HookDefinition } from "../src/hooks/create.ts";
 import { createHooks } from "../src/hooks/create.ts";
+import type { HookEnd } from "../src/hooks/answer.ts";
 import { readAnswer } from "../src/hooks/answer.ts";
 import type { Place } from "./processes-fixture.ts";
 import { makePlace, processesAt } from "./processes-fixture.ts";
@@ -139,7 +140,7 @@ describe("a hook of a project", () => {
   });
 });
 
-test.each([
+test.each<[string, Partial<HookEnd> & { readonly event?: HookEvent }, object]>([
   ["nothing", { stdout: "" }, { result: "passed", context: "" }],
   ["plain text at a prompt", { stdout: "today is Sunday\n" }, { result: "passed", context: "today is Sunday" }],
   ["a refusal", { stdout: '{"decision":"deny","reason":"no"}' }, { result: "denied", reason: "no" }],
@@ -153,7 +154,7 @@ test.each([
   ["Claude Code's end", { stdout: '{"continue":false,"stopReason":"enough"}' }, { result: "denied", reason: "enough" }],
   [
     "Claude Code's other input",
-    { stdout: '{"hookSpecificOutput":{"updatedInput":{"a":1},"additionalContext":"c"}}' },
+    { event: "before_tool", stdout: '{"hookSpecificOutput":{"updatedInput":{"a":1},"additionalContext":"c"}}' },
     { result: "changed", input: { a: 1 }, context: "c" },
   ],
   ["exit status 2", { exitCode: 2, stderr: "why\n" }, { result: "denied", reason: "why" }],
@@ -161,6 +162,14 @@ test.each([
   ["exit status 1", { exitCode: 1, stderr: "broken" }, { result: "failed", reason: "exit status 1: broken" }],
   ["a signal", { exitCode: null }, { result: "failed" }],
   ["half a JSON object", { stdout: '{"decision":' }, { result: "failed" }],
-])("a hook that says %s", (_, end, expected) => {
-  expect(readAnswer("prompt_submitted", { exitCode: 0, timedOut: false, stdout: "", stderr: "", ...end }, 1000)).toMatchObject(expected);
+  ["another input where there is no call", { stdout: '{"input":{"a":1}}' }, { result: "passed" }],
+  [
+    "an input of a hundred thousand levels",
+    { event: "before_tool", stdout: `{"input":${"[".repeat(1e5)}${"]".repeat(1e5)}}` },
+    { result: "failed", reason: "what it wrote is nested deeper than 64 levels" },
+  ],
+  ["a reason without end", { exitCode: 2, stderr: "a".repeat(200_000) }, { reason: `${"a".repeat(4_000)}… (196000 characters more)` }],
+  ["context without end", { stdout: "b".repeat(200_000) }, { context: `${"b".repeat(32_000)}… (168000 characters more)` }],
+])("a hook that says %s", (_, { event = "prompt_submitted", ...end }, expected) => {
+  expect(readAnswer(event, { exitCode: 0, timedOut: false, stdout: "", stderr: "", ...end }, 1000)).toMatchObject(expected);
 });

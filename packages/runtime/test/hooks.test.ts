@@ -106,6 +106,40 @@ describe("hooks", () => {
     expect(model.requests).toHaveLength(0);
   });
 
+  test("refuse a prompt for good: the requests of later turns hold nothing of it", async () => {
+    const { ports, model } = setUp(({ event, data }) =>
+      event === "prompt_submitted" && JSON.stringify(data).includes("do it") ? { result: "denied", reason: "no" } : null,
+    );
+    const { session } = await run(ports);
+    await post(ports, session, say("something else"));
+    expect((await drive(ports, session, { waiting: "return" })).standing).toBe("unverified");
+    expect(JSON.stringify(model.requests)).toContain("something else");
+    expect(JSON.stringify(model.requests)).not.toContain("do it");
+  });
+
+  test.each([
+    ["session_start", "interrupted"],
+    ["prompt_submitted", "interrupted"],
+    ["approval_asked", "interrupted"],
+    ["stop", "unverified"],
+  ])("at %s end when the turn is interrupted", async (event, standing) => {
+    const policy = () => ({ ...allow, decision: "review" as const });
+    const { ports } = setUp(() => null, {}, event === "approval_asked" ? policy : undefined);
+    const session = await newSession(ports, { approvals: "ask" });
+    const hooks: Hooks = {
+      has: (asked) => asked === event,
+      run: async (_, signal) => {
+        await post(ports, session, { type: "interrupt", by: "a person" });
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return [{ hook: "user: hangs", trust: "user", result: "failed", reason: "ended", context: "", durationMs: 1 }];
+      },
+    };
+    await post(ports, session, say("do it"));
+    expect((await drive({ ...ports, hooks }, session, { waiting: "return" })).standing).toBe(standing);
+    await expectLaw(ports.log, session);
+    expectPaired((await readSession(ports, session)).items);
+  });
+
   test("refuse a request, and an answer with its calls: nothing of it runs", async () => {
     for (const event of ["before_model", "after_model"]) {
       const { ports, tool, model } = setUp(on(event, { result: "denied", reason: "no" }));

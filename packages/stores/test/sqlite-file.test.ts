@@ -231,6 +231,32 @@ describe("the format", () => {
     await log.close();
   });
 
+  it("2 is read by this version, and its sessions can be forked and deleted", async () => {
+    mkdirSync(join(folder, "home"));
+    const db = new DatabaseSync(path);
+    db.exec(readFileSync(new URL("./fixtures/format-2.sql", import.meta.url), "utf8"));
+    db.close();
+    const log = openSqliteLog(path);
+    expect((await log.load("ses_1"))?.row).toMatchObject({ seq: 2, parent: null, parentSeq: null });
+    expect(await log.snapshot("ses_1", 2)).toEqual({
+      seq: 1,
+      head: '{"turn":0}',
+      registers: [{ kind: "plan", key: "main", value: '["look"]' }],
+    });
+    await log.commit(
+      commitOf("fork", 1, { created: { workspace: "/project", title: "A fork", fork: { session: "ses_1", seq: 1, tip: 2 } } }),
+    );
+    expect((await log.read("fork", 1)).map(({ session, seq }) => [session, seq])).toEqual([
+      ["ses_1", 1],
+      ["fork", 2],
+    ]);
+    expect(await log.delete("ses_1")).toEqual([]);
+    // When it was first referred to isn't known of a reference that old: a fork keeps it.
+    expect(await log.referencedBlobs()).toEqual(new Set(["blob"]));
+    expect(await log.delete("fork")).toEqual(["fork", "ses_1"]);
+    await log.close();
+  });
+
   it("goes forward step by step and keeps the rows", () => {
     const db = openFixture();
     migrate(db, path, [

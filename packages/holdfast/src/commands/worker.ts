@@ -1,3 +1,4 @@
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { usage } from "../cli/parse.ts";
@@ -30,6 +31,8 @@ const spec: CommandSpec = {
   ],
 };
 
+const shown = { taken: "taken up", ended: "stands as ", left: "left: ", failed: "failed: " } as const;
+
 /** For a resume that changes nothing. */
 const asItIs = {
   limits: {},
@@ -49,12 +52,9 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const release = io.onStop(() => stopped.abort());
   const store = await hosts.openStore(setup);
   let hasFailed = false;
-  const tell = (session: string, what: string, detail: string): void => {
+  const tell = (session: string, what: keyof typeof shown, detail: string): void => {
     if (given.has("json")) io.stdout.write(jsonLine({ type: `worker.${what}`, session, detail }));
-    else
-      io.stderr.write(
-        `${session} ${what === "taken" ? "taken up" : what === "ended" ? `stands as ${detail}` : `failed: ${sanitizeLine(detail)}`}\n`,
-      );
+    else io.stderr.write(`${session} ${shown[what]}${sanitizeLine(detail)}\n`);
   };
   try {
     await store.ports.wakeups.serve({
@@ -64,6 +64,8 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
         try {
           tell(session, "ended", await goOn(io, hosts, setup, session));
         } catch (error) {
+          const isElsewhere = isHoldfastError(error, "session_busy") || isHoldfastError(error, "stale_driver");
+          if (isElsewhere) return tell(session, "left", "another process drives it");
           hasFailed = true;
           tell(session, "failed", error instanceof Error ? error.message : String(error));
           throw error;

@@ -42,7 +42,8 @@ export async function readChanges(where: Where, range: ReviewRange): Promise<Cha
     throw new HoldfastError("workspace_invalid", "a review needs a git repository", { hint: "run it inside one, or name it with --cd" });
   }
   const { words, diff, withUntracked } = await spell(where, range);
-  const tracked = (await git(where, `diff ${diffFlags} ${diff}`, mostBytes)) ?? "";
+  const tracked = await git(where, `diff ${diffFlags} ${diff}`, mostBytes);
+  if (tracked === null) throw unreadable(where, `git diff ${diff}`);
   const fresh = withUntracked ? await untracked(where) : "";
   const files = split(tracked + fresh);
   if (files.length === 0) throw new HoldfastError("usage", `there is nothing to review: ${words} holds no change`);
@@ -80,8 +81,15 @@ async function commitOf(where: Where, ref: string): Promise<string> {
 
 /** New files that git doesn't know yet, as diffs against nothing. */
 async function untracked(where: Where): Promise<string> {
-  const line = `ls-files --others --exclude-standard -z | while IFS= read -r -d '' f; do git diff --no-index ${diffFlags} -- /dev/null "$f"; done`;
-  return (await git(where, line, mostBytes)) ?? "";
+  // A folder among them is a repository of its own. A status of 1 says that there is a difference.
+  const each = `case $f in */) continue;; esac; git diff --no-index ${diffFlags} -- /dev/null "$f" || [ $? = 1 ] || exit 2`;
+  const found = await git(where, `ls-files --others --exclude-standard -z | while IFS= read -r -d '' f; do ${each}; done`, mostBytes);
+  if (found === null) throw unreadable(where, "git ls-files --others, git diff --no-index");
+  return found;
+}
+
+function unreadable({ root }: Where, command: string): HoldfastError {
+  return new HoldfastError("workspace_invalid", `git can't tell the changes in ${root}`, { hint: `see what it says to: ${command}` });
 }
 
 /** What a git command wrote; null where it failed. */
@@ -90,7 +98,7 @@ async function git({ processes, session, root, confinement }: Where, args: strin
     session,
     id: `git-${crypto.randomUUID()}`,
     attempt: 1,
-    command: `git --no-pager -c core.quotePath=false -c safe.directory='*' ${args} 2>/dev/null`,
+    command: `set -o pipefail; git --no-pager -c core.quotePath=false -c safe.directory='*' ${args} 2>/dev/null`,
     cwd: root,
     timeoutMs,
     outputCap: cap,

@@ -35,6 +35,14 @@ async function place(script: Script) {
 }
 
 describe("a review", () => {
+  test("of changes that git can't tell says so, instead of leaving them out", async () => {
+    const at = await place(() => answer());
+    writeFileSync(join(at.workspace, ".git/index"), "no index");
+    const { code, stderr } = await at.review();
+    expect([code, at.server.requests.length]).toEqual([2, 0]);
+    expect(stderr).toContain("git can't tell the changes");
+  });
+
   test("shows its findings, worst first, and that everything was read", async () => {
     const script: Script = (results) =>
       results.length === 0

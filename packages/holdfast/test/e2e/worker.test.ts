@@ -29,6 +29,26 @@ describe("a worker", () => {
     expect(lines((await place.start(["worker", "--once", "--json"]).finished).stdout)).toEqual([]);
   });
 
+  test("leaves to another worker what that one took up first", async () => {
+    let isBack = false;
+    const place = await createPlace((_, sampling) => (isBack ? { text: `Answer ${sampling}.` } : { text: "lost", delayMs: 60_000 }));
+    for (const count of [1, 2, 3]) {
+      const run = place.start(["exec", `prompt ${count}`]);
+      await until(() => place.server.requests.length === count, "the model was asked");
+      run.child.kill("SIGKILL");
+      await run.finished;
+    }
+    isBack = true;
+    const workers = [1, 2, 3].map(() => place.start(["worker", "--once", "--json", "--at-once", "3"]).finished);
+    const ends = await Promise.all(workers);
+    expect(ends.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const told = ends.flatMap(({ stdout }) => lines(stdout)).map(({ type, detail }) => `${String(type)} ${String(detail)}`);
+    expect(told.filter((line) => line === "worker.ended unverified")).toHaveLength(3);
+    // One that came later found it done.
+    expect(told.filter((line) => !/^worker\.(taken|left|ended (unverified|idle))/.test(line))).toEqual([]);
+    expect(place.server.requests).toHaveLength(6);
+  });
+
   test("goes on once an answer has come from elsewhere", async () => {
     const place = await createPlace((results) =>
       results.length === 0

@@ -11,6 +11,12 @@ export interface HookEnd {
 
 type Said = Pick<HookAnswer, "result" | "reason" | "context" | "input">;
 
+/** Characters of a reason, and of words to the model, that are taken; what a hook says beyond is dropped. */
+const mostReason = 4_000;
+const mostContext = 32_000;
+/** Levels of what it wrote; deeper than any tool's input. */
+const mostLevels = 64;
+
 /** Events at which plain output is meant for the model. */
 const plainIsContext: readonly HookEvent[] = ["session_start", "prompt_submitted"];
 
@@ -20,22 +26,28 @@ const plainIsContext: readonly HookEvent[] = ["session_start", "prompt_submitted
  * standard error. Anything else: it failed. The names that Claude Code and Codex use for the same are taken too
  * (https://code.claude.com/docs/en/hooks).
  */
-export function readAnswer(event: HookEvent, { exitCode, timedOut, stdout, stderr }: HookEnd, timeoutMs: number): Said {
+export function readAnswer(event: HookEvent, end: HookEnd, timeoutMs: number): Said {
+  const said = readWhole(event, end, timeoutMs);
+  return { ...said, reason: begins(said.reason, mostReason), context: begins(said.context, mostContext) };
+}
+
+function readWhole(event: HookEvent, { exitCode, timedOut, stdout, stderr }: HookEnd, timeoutMs: number): Said {
   const text = stdout.trim();
   if (timedOut) return failed(`it ran longer than ${timeoutMs} ms and was ended`);
   if (exitCode === 2) return { result: "denied", reason: stderr.trim() || text || "no reason was given", context: "" };
   if (exitCode !== 0) return failed(`${exitCode === null ? "it was ended by a signal" : `exit status ${exitCode}`}${tail(stderr)}`);
   if (!text.startsWith("{")) return { result: "passed", reason: "", context: plainIsContext.includes(event) ? text : "" };
   const said = parse(text);
-  return said === null ? failed("what it wrote begins like JSON and is none") : fromJson(said);
+  if (said === null) return failed("what it wrote begins like JSON and is none");
+  return isWithin(said, mostLevels) ? fromJson(event, said) : failed(`what it wrote is nested deeper than ${mostLevels} levels`);
 }
 
-function fromJson(said: Readonly<Record<string, Json>>): Said {
+function fromJson(event: HookEvent, said: Readonly<Record<string, Json>>): Said {
   const specific = asObject(said["hookSpecificOutput"]) ?? {};
   const decision = said["decision"] ?? specific["permissionDecision"];
   const reason = textOf(said["reason"]) ?? textOf(specific["permissionDecisionReason"]) ?? textOf(said["stopReason"]) ?? "";
   const context = textOf(said["context"]) ?? textOf(specific["additionalContext"]) ?? "";
-  const input = said["input"] ?? specific["updatedInput"];
+  const input = event === "before_tool" ? (said["input"] ?? specific["updatedInput"]) : undefined;
   if (decision === "deny" || decision === "block" || said["continue"] === false) {
     return { result: "denied", reason: reason || "no reason was given", context };
   }
@@ -49,6 +61,16 @@ function failed(reason: string): Said {
 function tail(stderr: string): string {
   const text = stderr.trim().slice(-300).toWellFormed();
   return text === "" ? "" : `: ${text}`;
+}
+
+/** Text as it is stored: cut, with a mark, and without halves of characters. */
+function begins(text: string, most: number): string {
+  return (text.length > most ? `${text.slice(0, most)}… (${text.length - most} characters more)` : text).toWellFormed();
+}
+
+function isWithin(value: Json, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((inner: Json) => isWithin(inner, levels - 1));
 }
 
 function parse(text: string): Readonly<Record<string, Json>> | null {

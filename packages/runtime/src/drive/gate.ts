@@ -69,7 +69,7 @@ async function gateOne(driver: Driver, call: ToolCall, signal: AbortSignal): Pro
   if ("type" in meant) return [refuse(driver, call, meant.text, "failed")];
   const proposed = await judge(driver, call, meant, signal);
   if ("type" in proposed) return [refuse(driver, call, proposed.text, "failed")];
-  if (proposed.verdict.decision === "deny") return decide(driver, call, meant.name, proposed);
+  if (proposed.verdict.decision === "deny") return decide(driver, call, meant.name, proposed, signal);
   const asked = await askHooks(driver, {
     event: "before_tool",
     callId: call.callId,
@@ -80,16 +80,16 @@ async function gateOne(driver: Driver, call: ToolCall, signal: AbortSignal): Pro
   if (asked.refusal !== null) {
     const rule = { id: "hook.before_tool", source: "hook" };
     const verdict = { ...proposed.verdict, decision: "deny" as const, rule, reason: asked.refusal, forModel: asked.refusal };
-    return [...asked.ran, ...(await decide(driver, call, meant.name, { ...proposed, verdict }))];
+    return [...asked.ran, ...(await decide(driver, call, meant.name, { ...proposed, verdict }, signal))];
   }
   const note = contextOf(asked);
-  if (asked.input === undefined) return [...asked.ran, ...(await decide(driver, call, meant.name, proposed, note))];
+  if (asked.input === undefined) return [...asked.ran, ...(await decide(driver, call, meant.name, proposed, signal, note))];
   // What a hook made of it is another proposal: it is judged like any.
   const changed = await judge(driver, call, { ...meant, input: asked.input }, signal);
   const told = [`A hook changed the input to ${canonical(asked.input)}.`, ...(note === "" ? [] : [note])].join("\n");
   return "type" in changed
     ? [...asked.ran, refuse(driver, call, `${told} ${changed.text}`, "failed")]
-    : [...asked.ran, ...(await decide(driver, call, meant.name, changed, told))];
+    : [...asked.ran, ...(await decide(driver, call, meant.name, changed, signal, told))];
 }
 
 interface Judged {
@@ -111,6 +111,7 @@ async function decide(
   call: ToolCall,
   name: string,
   { plan, inputDigest, verdict }: Judged,
+  signal: AbortSignal,
   note = "",
 ): Promise<SessionEvent[]> {
   const bounded: CallPlan = verdict.provenRead
@@ -137,7 +138,7 @@ async function decide(
     case "deny":
       return [decided({}), refuse(driver, call, `Call ${call.callId} was refused: ${verdict.forModel}`, "denied")];
     case "review":
-      return [decided(verdict.scope), ...(await review(driver, call, name, bounded, inputDigest, verdict))];
+      return [decided(verdict.scope), ...(await review(driver, call, name, bounded, { inputDigest, verdict }, signal))];
   }
 }
 
@@ -194,8 +195,8 @@ async function review(
   call: ToolCall,
   name: string,
   plan: CallPlan,
-  inputDigest: string,
-  verdict: PolicyDecision,
+  { inputDigest, verdict }: Pick<Judged, "inputDigest" | "verdict">,
+  signal: AbortSignal,
 ): Promise<SessionEvent[]> {
   const mode = settingsOf(driver).approvals;
   const request = await requestApproval(driver, call.callId, name, plan, inputDigest, verdict);
@@ -210,6 +211,7 @@ async function review(
         event: "approval_asked",
         callId: call.callId,
         tool: name,
+        signal,
         data: () => ({ tool_name: name, tool_input: plan.input, approval_id: id, reason: verdict.reason }),
       });
       if (asked.refusal === null) return [request, ...asked.ran];

@@ -1,5 +1,6 @@
 import type { HookEvent, Json, SessionEvent } from "@holdfast/protocol";
 import type { HookAnswer } from "../ports/index.ts";
+import { parseOp } from "./op.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { newId } from "./driver.ts";
@@ -11,6 +12,8 @@ const guards: readonly HookEvent[] = ["prompt_submitted", "before_model", "befor
 export interface Asked {
   /** Why it is not to be; null where none refused. */
   readonly refusal: string | null;
+  /** Somebody interrupted them, or the driver is let go of: what they refuse then isn't their judgement. */
+  readonly isInterrupted: boolean;
   /** The call's input as they want it, where they changed it. */
   readonly input: Json | undefined;
   readonly answers: readonly HookAnswer[];
@@ -18,13 +21,14 @@ export interface Asked {
   readonly ran: readonly SessionEvent[];
 }
 
-export const nobodyAsked: Asked = { refusal: null, input: undefined, answers: [], ran: [] };
+export const nobodyAsked: Asked = { refusal: null, isInterrupted: false, input: undefined, answers: [], ran: [] };
 
 export interface Moment {
   readonly event: HookEvent;
   readonly data: () => { readonly [key: string]: Json };
   readonly callId?: string;
   readonly tool?: string;
+  /** That of the effect it belongs to. Between effects, where nothing else is looked at, it ends by a waiting interrupt, too. */
   readonly signal?: AbortSignal;
 }
 
@@ -34,7 +38,9 @@ export async function askHooks(driver: Driver, { event, data, callId, tool, sign
   if (hooks === undefined || !hooks.has(event, driver.session, tool)) return nobodyAsked;
   const { cwd, roots } = driver.registers.get("session", "") ?? { cwd: null, roots: [] };
   const call = { event, session: driver.session, cwd: cwd ?? roots[0]?.path ?? "/", data: data(), ...(tool === undefined ? {} : { tool }) };
-  const answers = (await hooks.run(call, signal ?? new AbortController().signal)).map((answer) => ({
+  const run = async (own: AbortSignal) => ({ said: await hooks.run(call, own), isInterrupted: own.aborted });
+  const { said, isInterrupted } = signal === undefined ? await untilInterrupted(driver, run) : await run(signal);
+  const answers = said.map((answer) => ({
     ...answer,
     reason: redact(answer.reason, secrets.values()),
     context: redact(answer.context, secrets.values()),
@@ -42,6 +48,7 @@ export async function askHooks(driver: Driver, { event, data, callId, tool, sign
   const refused = answers.find(({ result }) => result === "denied" || (result === "failed" && guards.includes(event)));
   return {
     refusal: refused === undefined ? null : refused.result === "failed" ? `its hook failed: ${refused.reason}` : refused.reason,
+    isInterrupted,
     input: answers.findLast(({ input }) => input !== undefined)?.input,
     answers,
     ran: answers.map(({ hook, result, reason, durationMs }) => ({
@@ -49,6 +56,30 @@ export async function askHooks(driver: Driver, { event, data, callId, tool, sign
       payload: { hook, event, callId: callId ?? null, result, reason, durationMs },
     })),
   };
+}
+
+/** Runs what holds up the driver itself. Its signal aborts when an interrupt waits in the inbox, or the driver is let go of. */
+async function untilInterrupted<T>(driver: Driver, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { ports, session, options } = driver;
+  const [stop, over] = [new AbortController(), new AbortController()];
+  const letGo = (): void => stop.abort();
+  const watch = async (): Promise<void> => {
+    while (!over.signal.aborted && !stop.signal.aborted) {
+      await ports.wakeups.listen(session, over.signal);
+      if (over.signal.aborted) return;
+      if ((await ports.log.inbox(session)).some((row) => parseOp(row).type === "interrupt")) letGo();
+    }
+  };
+  if (options.signal?.aborted === true) letGo();
+  options.signal?.addEventListener("abort", letGo);
+  // An inbox that can't be read is told by the driver, when it looks next.
+  void watch().catch(() => undefined);
+  try {
+    return await run(stop.signal);
+  } finally {
+    over.abort();
+    options.signal?.removeEventListener("abort", letGo);
+  }
 }
 
 /** The words of hooks to the model, as notices. They come before a sampling, never between the results of calls. */

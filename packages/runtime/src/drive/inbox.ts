@@ -1,12 +1,10 @@
 import type { Op, SessionEvent, UserMessage, WorldSection } from "@holdfast/protocol";
-import { HoldfastError, op as opSchema } from "@holdfast/protocol";
 import { settledWithout } from "../kernel/settle.ts";
-import type { InboxRow } from "../ports/index.ts";
-import { parseStored } from "../session/stored.ts";
 import { approvalDigest, requestApproval } from "./approval.ts";
 import type { Driver } from "./driver.ts";
 import { askHooks, noticesOf } from "./hooks.ts";
 import { newId, settingsOf, stage } from "./driver.ts";
+import { parseOp } from "./op.ts";
 import { answerQuestion } from "./question.ts";
 
 export interface Steering {
@@ -48,13 +46,6 @@ export async function hasControl(driver: Driver): Promise<boolean> {
   return (await driver.ports.log.inbox(driver.session)).some((row) => parseOp(row).type !== "input.send");
 }
 
-function parseOp(row: InboxRow): Op {
-  const parsed = opSchema.safeParse(parseStored(row.body, `inbox row ${row.number}`));
-  if (!parsed.success)
-    throw new HoldfastError("session_corrupt", `inbox row ${row.number} is no op this version knows: ${parsed.error.message}`);
-  return parsed.data;
-}
-
 /** What is typed into an open turn is asked about when it comes. Refused, it is taken and goes nowhere. */
 async function isRefused(driver: Driver, row: number, message: UserMessage): Promise<boolean> {
   if (driver.asked.has(row)) return false;
@@ -68,17 +59,28 @@ function textOf(message: UserMessage): string {
   return message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
+/** Stands where a refused prompt would: no later request brings what it said. */
+const refusedText = "[A prompt that a hook refused, or had not passed yet]";
+
 /** What hooks say to a prompt that starts a turn, and at the first of them to the session. */
-async function askAtStart(driver: Driver, message: UserMessage): Promise<SessionEvent[]> {
+async function askAtStart(
+  driver: Driver,
+  message: UserMessage,
+): Promise<{ readonly events: readonly SessionEvent[]; readonly taken: UserMessage }> {
   const begun = await askHooks(driver, {
     event: "session_start",
     data: () => ({ source: driver.head.turns === 0 ? "startup" : "resume" }),
   });
   const asked = await askHooks(driver, { event: "prompt_submitted", data: () => ({ prompt: textOf(message) }) });
   const events = [...begun.ran, ...asked.ran, ...noticesOf(driver, begun), ...noticesOf(driver, asked)];
-  if (asked.refusal === null) return events;
-  const reason = `a hook refused the prompt: ${asked.refusal}`;
-  return [...events, { type: "turn.stopping", payload: { outcome: "blocked", reason, error: null } }];
+  if (asked.refusal === null) return { events, taken: message };
+  const stopping = asked.isInterrupted
+    ? ({ outcome: "interrupted", reason: "the turn was interrupted before its prompt was taken", error: null } as const)
+    : ({ outcome: "blocked", reason: `a hook refused the prompt: ${asked.refusal}`, error: null } as const);
+  return {
+    events: [...events, { type: "turn.stopping", payload: stopping }],
+    taken: { ...message, parts: [{ type: "text", text: refusedText }] },
+  };
 }
 
 /** A turn starts with a look at the world: all of it at first, later what changed, told at the end. */
@@ -87,8 +89,8 @@ async function startTurn(driver: Driver, message: UserMessage): Promise<SessionE
   const checks = driver.registers.entries("check").map(([, check]) => check);
   const seen = [...(await driver.ports.observer.world(settings.isTrusted)), ...driver.ports.director.describe({ settings, checks })];
   const changed = seen.filter((section) => driver.registers.get("worldNow", section.id)?.text !== section.text);
-  const started: SessionEvent = { type: "turn.started", payload: { turnId: newId(driver)("trn"), message } };
-  const asked = await askAtStart(driver, message);
+  const { events: asked, taken } = await askAtStart(driver, message);
+  const started: SessionEvent = { type: "turn.started", payload: { turnId: newId(driver)("trn"), message: taken } };
   if (changed.length === 0) return [started, ...asked];
   const observed: SessionEvent = { type: "world.observed", payload: { sections: changed } };
   return [observed, started, ...(driver.head.turns === 0 ? [] : [worldNotice(driver, changed)]), ...asked];
