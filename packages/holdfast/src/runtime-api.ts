@@ -67,8 +67,8 @@ export interface OpenHost {
 export interface HostWorkspace {
   readonly cwd: string;
   readonly roots: readonly Root[];
-  /** How far the session's checks reach; the usual sandbox without network where nothing is said. */
-  readonly reach?: Pick<Settings, "sandbox" | "network">;
+  /** How far the session's checks reach; the usual sandbox without network, in a project without trust, where nothing is said. */
+  readonly reach?: Pick<Settings, "sandbox" | "network" | "isTrusted">;
   /** Beside the usual tools. */
   readonly tools?: readonly Tool[];
 }

@@ -157,7 +157,7 @@ test("what a project would run is shown whole, and accepted by the hash of exact
   expect(early.err).toContain("not trusted yet");
   const shown = await run("trust");
   expect(shown.err).toContain('{"name":"docs","command":"docs","args":["\\u009b2K--all"]}');
-  const definitions = async () => projectDefinitions((await loadConfig({ home, project, isTrusted: true, env: {} })).config);
+  const definitions = async () => projectDefinitions((await loadConfig({ home, project, isTrusted: true, env: {} })).config, project);
   const accepted = async () =>
     Promise.all((await definitions()).map(({ kind, definition }) => isAccepted(home, kind, project, definition)));
   expect(await accepted()).toEqual([false, false]);

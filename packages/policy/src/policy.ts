@@ -17,6 +17,8 @@ export interface PolicyOptions {
   readonly holdfastHome?: string | null;
   /** Folders that the sandbox hides, besides the well-known ones with credentials. */
   readonly masked?: readonly string[];
+  /** Real paths of files in the workspace that hooks and MCP servers run. */
+  readonly guarded?: readonly string[];
   /** Tools of MCP servers that the user allowed, by the server's name and the tool's own. */
   readonly isMcpAllowed?: IsMcpAllowed;
 }
@@ -30,6 +32,7 @@ export function createPolicy(options: PolicyOptions = {}): Policy {
     temporary: options.temporary ?? ["/tmp"],
     holdfastHome: options.holdfastHome ?? null,
     masked: options.masked ?? [],
+    guarded: options.guarded ?? [],
   };
   const isMcpAllowed = options.isMcpAllowed ?? (() => false);
   return {

@@ -9,6 +9,7 @@ export async function ruleIds(example: RuleExample, setting: Setting = {}): Prom
     temporary: ["/tmp"],
     holdfastHome: `${home}/.holdfast`,
     masked: [],
+    guarded: [],
   });
   const kinds = new Set(subjects.flat().map((fact) => fact.kind));
   return builtinRules.filter((rule) => rule.facts.some((kind) => kinds.has(kind))).map((rule) => rule.id);

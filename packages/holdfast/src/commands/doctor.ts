@@ -114,7 +114,8 @@ async function tryConfig(io: Io, home: string): Promise<{ config: Config | null;
     const files: string[] = [];
     for (const path of [configPath(home), ...(trusted ? [projectConfigPath(root)] : [])]) if (await exists(path)) files.push(path);
     let open = 0;
-    for (const { kind, definition } of projectDefinitions(config)) if (!(await isAccepted(home, kind, root, definition))) open += 1;
+    for (const { kind, definition } of await projectDefinitions(config, root))
+      if (!(await isAccepted(home, kind, root, definition))) open += 1;
     return {
       config,
       findings: [

@@ -89,7 +89,8 @@ async function run(given: Arguments, io: Io): Promise<number> {
 }
 
 async function definitionsOf(given: Arguments, io: Io, home: string, project: string): Promise<Definition[]> {
-  return projectDefinitions((await loadConfig({ home, project, isTrusted: true, env: io.env, profile: given.value("profile") })).config);
+  const { config } = await loadConfig({ home, project, isTrusted: true, env: io.env, profile: given.value("profile") });
+  return projectDefinitions(config, project);
 }
 
 /** Each with all that would run, as the person has to judge it. */

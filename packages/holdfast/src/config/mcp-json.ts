@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import { readForeign } from "../mcp/formats.ts";
 import type { Table } from "./kinds.ts";
 import type { Problem, Setting } from "./settings.ts";
@@ -24,7 +25,14 @@ export async function readMcpJson(
   const note = (message: string, hint?: string): void => {
     problems.push({ severity: "note", where, message, ...(hint === undefined ? {} : { hint }) });
   };
-  const text = await readConfigText(where, project);
+  let text: string | null;
+  try {
+    text = await readConfigText(where, project);
+  } catch (error) {
+    if (!isHoldfastError(error)) throw error;
+    note(`ignored: ${error.message}`, error.hint);
+    return [];
+  }
   if (text === null) return [];
   let tree: unknown;
   try {

@@ -1,10 +1,14 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import type { ConfiguredServer, McpSource } from "@holdfast/mcp";
 import { clock } from "@holdfast/node/host/clock";
 import type { NetworkAccess } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
+import type { ServerSpec } from "@holdfast/runtime/ports/server-processes";
 import type { BlobStore } from "@holdfast/runtime";
 import type { HostOptions } from "../runtime-api.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
-import type { Servers } from "../mcp/servers.ts";
+import type { Servers, UsableServer } from "../mcp/servers.ts";
 
 /** The MCP servers of a host. */
 export interface HostMcp {
@@ -19,6 +23,7 @@ interface Place {
   readonly userHome: string;
   readonly cwd: string;
   readonly roots: readonly string[];
+  readonly isTrusted: boolean;
   readonly network: NetworkAccess;
 }
 
@@ -38,11 +43,41 @@ export async function openMcp({ usable, unaccepted }: Servers, options: HostOpti
   };
 }
 
+/**
+ * A program of the user's own that no folder was named for: in a project without trust it starts away from it. `npx` runs a
+ * package of the folder it starts in, and asks the registry of its `.npmrc`; `python -m` and others look there as well.
+ */
+function awayFrom(server: ConfiguredServer, folder: string): ConfiguredServer {
+  const { config, isConfined } = server;
+  if (isConfined || config.target.type !== "stdio" || config.target.cwd !== undefined) return server;
+  return { isConfined, config: { ...config, target: { ...config.target, cwd: folder } } };
+}
+
+function startFolder(home: string): string {
+  const folder = join(home, "servers", "empty");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+/** Throws `config_invalid` for a project's server whose files are no longer those that were accepted. */
+async function assertUnchanged({ command, args }: ServerSpec, servers: readonly UsableServer[]): Promise<void> {
+  for (const { config, isStillAccepted } of servers) {
+    const { target } = config;
+    const isMeant = target.type === "stdio" && JSON.stringify([target.command, target.args]) === JSON.stringify([command, args]);
+    if (isMeant && (await isStillAccepted?.()) === false) {
+      throw new HoldfastError(
+        "config_invalid",
+        `a file that ${config.name} runs has changed since it was accepted: holdfast trust shows it`,
+      );
+    }
+  }
+}
+
 /** Servers on this machine. Without a store, what their tools bring back is kept in memory. */
 export async function openServers(
-  servers: readonly ConfiguredServer[],
+  servers: readonly UsableServer[],
   { env: environment, home }: Pick<HostOptions, "env" | "home">,
-  { userHome, cwd, roots, network }: Place,
+  { userHome, cwd, roots, isTrusted, network }: Place,
   blobs?: BlobStore,
 ): Promise<McpSource> {
   const [{ createMcpSource, secretsOf }, { createServers }, { createServerLaunch }, { redact }] = await Promise.all([
@@ -51,9 +86,15 @@ export async function openServers(
     import("@holdfast/node/servers/launch"),
     import("@holdfast/runtime"),
   ]);
+  const launch = createServerLaunch({ home, userHome, workspaceRoots: roots, environment, network });
   const secrets = servers.flatMap(({ config }) => secretsOf(config, environment));
-  return createMcpSource(servers, {
-    processes: createServers({ launch: createServerLaunch({ home, userHome, workspaceRoots: roots, environment, network }) }),
+  return createMcpSource(isTrusted ? servers : servers.map((server) => awayFrom(server, startFolder(home))), {
+    processes: createServers({
+      launch: async (spec) => {
+        if (spec.isConfined) await assertUnchanged(spec, servers);
+        return launch(spec);
+      },
+    }),
     // The address is the user's own word, or one that the user accepted.
     fetch: (url, init) => fetch(url, init),
     clock,

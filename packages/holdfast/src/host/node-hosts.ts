@@ -5,6 +5,7 @@ import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
 import { launcher } from "../launcher.ts";
+import { filesThatRun } from "../config/definitions.ts";
 import { serversOf } from "../mcp/servers.ts";
 import { createHttp } from "./http.ts";
 import { openMcp } from "./mcp.ts";
@@ -69,16 +70,17 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     openStores(options),
     isEphemeral ? createPassingSigner() : openSigner(join(home, "keys", "signing.pem")),
   ]);
-  const { cwd, roots, reach = { sandbox: "workspace-write", network: "none" } } = workspace;
+  const { cwd, roots, reach = { sandbox: "workspace-write", network: "none", isTrusted: false } } = workspace;
   const files = createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait, hidden: () => secretPaths(user, home) });
   const rootPaths = roots.map((root) => root.path);
   const mcp = await openMcp(
     await serversOf(config, home, rootPaths[0]),
     options,
-    { userHome: user, cwd, roots: rootPaths, network: reach.network },
+    { userHome: user, cwd, roots: rootPaths, isTrusted: reach.isTrusted, network: reach.network },
     blobs,
   );
   const secrets = createSecrets(config, env, mcp.secrets);
+  const guarded = rootPaths[0] === undefined ? [] : await filesThatRun(config, rootPaths[0]);
   const processes = createProcesses({
     // Also of an ephemeral session, whose records go when it is forgotten: this is the folder that commands never see.
     home,
@@ -86,7 +88,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     userHome: user,
     environment: env,
     label: `holdfast in ${cwd}`,
-    ownFolders: [ripgrepFolder],
+    ownFolders: [ripgrepFolder, ...guarded],
     launcher,
   });
   const replays = createReplays({
@@ -122,7 +124,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       files,
       confinement: (purpose, binds) => ({ ...confinement, purpose, ...(binds === undefined ? {} : { binds }) }),
     }),
-    policy: policy.createPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed }),
+    policy: policy.createPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded }),
     director: harness.createDirector({ servers: mcp.source?.servers.map(({ config: { name } }) => name) ?? [] }),
     secrets,
     signer,

@@ -32,7 +32,8 @@ async function freezeAt(n: number): Promise<{ readonly isPast: boolean }> {
     onNote: () => undefined,
     env: { PATH: process.env["PATH"], HOME: folder },
   };
-  const open = (): Promise<OpenHost> => openHost(options, { cwd: workspace, roots, reach: { sandbox: "off", network: "none" } });
+  const open = (): Promise<OpenHost> =>
+    openHost(options, { cwd: workspace, roots, reach: { sandbox: "off", network: "none", isTrusted: false } });
   const [frozen, other] = [await open(), await open()];
   const settings: Settings = {
     model: `script:${script}`,

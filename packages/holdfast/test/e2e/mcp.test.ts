@@ -70,7 +70,7 @@ const shop = (
 
 function configureShop(place: Place, mute: boolean, more: string): void {
   const args = ["-e", shop(mute), place.marker].map((each) => JSON.stringify(each)).join(", ");
-  configure(place, `[mcp.shop]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${args}]\n${more}\n`);
+  configure(place, `[mcp.shop]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${args}]\ncwd = "."\n${more}\n`);
 }
 
 test("a session killed in a call of an MCP server leaves no server, and the call is in doubt", async () => {

@@ -56,9 +56,11 @@ export function statOf(path: string): BigIntStats | null {
 }
 
 function digestOf(path: string): Found {
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  // A pipe could have taken its place since it was looked at.
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
     const stat = fstatSync(fd, { bigint: true });
+    if (!stat.isFile()) throw new UnusableTarget("EINVAL", "it is not a regular file");
     const hash = createHash("sha256");
     const chunk = new Uint8Array(Number(stat.size < 1_048_576n ? stat.size + 1n : 1_048_576n));
     for (let length = readSync(fd, chunk); length > 0; length = readSync(fd, chunk)) hash.update(chunk.subarray(0, length));

@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { rgPath } from "@vscode/ripgrep";
 import { HoldfastError } from "@holdfast/protocol/error";
+import { spawnRipgrep } from "./limited.ts";
 import type { SearchStart } from "./search-start.ts";
 
 export const ripgrepFolder = dirname(rgPath);
@@ -21,9 +21,8 @@ const maxRecord = 1_000_000;
 
 /**
  * Runs ripgrep and hands over each record (bytes up to `separator`) until `take` returns false, the signal aborts or time
- * is up; then ripgrep is killed. Resolves to whether all of its output was taken. An empty environment keeps outside
- * settings away. Throws `tool_input_invalid` with ripgrep's words for a pattern it can't read, `internal` where it can't
- * be started.
+ * is up; then ripgrep is killed. Resolves to whether all of its output was taken. Throws `tool_input_invalid` with ripgrep's
+ * words for a pattern it can't read, `file_unreadable` where it ran into its limits, `internal` where it can't be started.
  */
 export async function ripgrep(
   args: readonly string[],
@@ -32,9 +31,8 @@ export async function ripgrep(
   take: (record: string) => boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const child = spawn(rgPath, [...always, ...args], {
+  const child = spawnRipgrep([...always, ...args], {
     cwd: from.folder,
-    env: {},
     stdio: [from.input ?? "ignore", "pipe", "pipe"],
     windowsHide: true,
   });
@@ -62,6 +60,11 @@ export async function ripgrep(
       break;
     }
     const code = await ended;
+    if (isWhole && code === null) {
+      throw new HoldfastError("file_unreadable", `The search of ${from.folder} needed too much memory or time and was ended.`, {
+        hint: "Look for an ignore file (.ignore, .gitignore) there that is a link to a device.",
+      });
+    }
     // With `--no-messages` only a pattern or an argument it can't read is written there.
     if (isWhole && code === 2 && problem !== "") throw new HoldfastError("tool_input_invalid", problem.trim());
     return isWhole;

@@ -13,6 +13,8 @@ export interface HookDefinition {
   readonly matcher: string | null;
   readonly timeoutMs: number;
   readonly from: "user" | "project";
+  /** Asked each time before a project's runs: a file that it names may have changed. */
+  readonly isStillAccepted?: () => Promise<boolean>;
 }
 
 export interface HookOptions {
@@ -41,6 +43,9 @@ export function createHooks({ hooks: definitions, environment, processes, ids, c
 
   async function runConfined(hook: Hook, call: HookCall, signal: AbortSignal): Promise<HookEnd> {
     const { session, cwd } = call;
+    if ((await hook.isStillAccepted?.()) === false) {
+      throw new HoldfastError("config_invalid", "a file that it names has changed since it was accepted: holdfast trust shows it");
+    }
     const running = await processes.start({
       session,
       id: ids.next("hook"),

@@ -35,9 +35,10 @@ const harmless = [
 ];
 
 export function createGit(home: string, roots: readonly string[]): Git {
-  const env: Record<string, string> = {};
-  for (const [key, value] of Object.entries(process.env)) if (value !== undefined && !key.startsWith("GIT_")) env[key] = value;
-  Object.assign(env, {
+  // A list of what it needs to find the user's settings: no child is given a key.
+  const kept = ["XDG_CONFIG_HOME", "SystemRoot"].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  const env: Readonly<Record<string, string>> = {
+    ...(Object.fromEntries(kept) as Record<string, string>),
     HOME: home,
     PATH: outerPath(process.env["PATH"], roots),
     LC_ALL: "C",
@@ -46,7 +47,7 @@ export function createGit(home: string, roots: readonly string[]): Git {
     GIT_ALLOW_PROTOCOL: "none",
     GIT_TERMINAL_PROMPT: "0",
     GIT_PAGER: "cat",
-  });
+  };
   return (cwd, args, options = {}) =>
     new Promise((resolve, reject) => {
       const child = spawn("git", [...harmless, ...args], { cwd, env, stdio: ["pipe", "pipe", "ignore"] });

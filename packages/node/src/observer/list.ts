@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { sha256 } from "@holdfast/runtime/hash";
+import { regularText } from "../files/regular.ts";
 import { exactRule, rootedRules } from "./ignore-rules.ts";
 import { type Git, gitLine } from "./git.ts";
 import { decodeNames, fsPath } from "./names.ts";
@@ -147,7 +148,7 @@ async function todaysRules(
   const parts = fromTop === "" ? [] : fromTop.split("/");
   for (let depth = 0; depth < parts.length; depth += 1) {
     const above = parts.slice(0, depth).join("/");
-    rules += rootedRules(above, textOf(join(top ?? folder, above, ".gitignore")));
+    rules += rootedRules(above, rulesOf(join(top ?? folder, above, ".gitignore")));
   }
   return settleRules(folder, fromTop, rules, others, tracked, list);
 }
@@ -171,7 +172,7 @@ async function settleRules(
     found.sort((a, b) => a.split("/").length - b.split("/").length);
     for (const path of found) {
       used.add(path);
-      rules += rootedRules((below + path).replace(/\/?\.gitignore$/, ""), textOf(fsPath(folder, path)));
+      rules += rootedRules((below + path).replace(/\/?\.gitignore$/, ""), rulesOf(fsPath(folder, path)));
     }
     return found.length > 0;
   };
@@ -200,9 +201,10 @@ function ruleFile(lister: Lister, rules: string): string {
 }
 
 function textOf(path: string | Buffer): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  return regularText(path, { followsLink: true }) ?? "";
+}
+
+/** Git reads no ignore file of a work tree through a link, and such a link may lead to what nobody should copy. */
+function rulesOf(path: string | Buffer): string {
+  return regularText(path, { followsLink: false }) ?? "";
 }

@@ -1,8 +1,7 @@
-import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { rgPath } from "@vscode/ripgrep";
 import { HoldfastError } from "@holdfast/protocol/error";
+import { spawnRipgrep } from "../files/limited.ts";
 import { decodeNames } from "./names.ts";
 
 /** Never in scope where there is no version control to say what belongs to the project. */
@@ -26,7 +25,7 @@ export async function walkFiles(root: string, ruleFile: string | null): Promise<
   for (const name of neverInScope) args.push("--glob", `!${name}`);
   if (ruleFile === null) args.push("--no-require-git");
   else args.push("--no-ignore-vcs", "--no-ignore-exclude", "--ignore-file", ruleFile);
-  const files = decodeNames(await run(rgPath, args, root));
+  const files = decodeNames(await run(args, root));
   return [...files, ...(await linksBeside(root, files))];
 }
 
@@ -50,12 +49,12 @@ async function linksBeside(root: string, files: readonly string[]): Promise<stri
   return links;
 }
 
-function run(program: string, args: readonly string[], cwd: string): Promise<Buffer> {
+function run(args: readonly string[], cwd: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env: {}, stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawnRipgrep(args, { cwd, stdio: ["ignore", "pipe", "ignore"] });
     const chunks: Buffer[] = [];
     child.on("error", (cause) => reject(new HoldfastError("workspace_invalid", `The files of ${cwd} could not be listed.`, { cause })));
-    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+    child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
     child.on("close", (code) => {
       // 1: no files. 2: some folder could not be read; the rest was listed.
       if (code === 0 || code === 1 || (code === 2 && chunks.length > 0)) resolve(Buffer.concat(chunks));

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { relative } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
 import { gitMode, readDigest } from "./digest.ts";
@@ -27,7 +27,8 @@ export async function worldSections(input: WorldInput): Promise<WorldSection[]> 
     "Shell: bash",
     top === null ? "Version control: none" : await gitState(git, top),
   ];
-  const start = top !== null && existsSync(top) ? top : (home?.path ?? cwd);
+  // Trust is of the workspace's root: git may take another folder for the top (`core.worktree`, a repository around it).
+  const start = home?.path ?? cwd;
   return [{ id: "environment", trust: "tool", text: lines.join("\n") }, ...projectInstructions(start, cwd, isTrusted)];
 }
 

@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { regularText } from "../files/regular.ts";
 import { contains } from "./mounts.ts";
 import { nearestReal } from "./real.ts";
 
@@ -15,13 +16,16 @@ export interface Protection {
   readonly pinned: readonly string[];
   readonly readOnly: readonly string[];
   /**
-   * Git's and the home's places that don't exist, which no mount can keep that way: if a command makes them, the wrapper moves them away
-   * when it ends. A project place made by a command stays: it shows among the changes of the turn.
+   * Places of git, the home and Holdfast that don't exist, which no mount can keep that way: if a command makes them, the wrapper moves
+   * them away when it ends. Another project place made by a command stays: it shows among the changes of the turn.
    */
   readonly absent: readonly string[];
 }
 
-const projectPlaces = [".vscode", ".idea", ".devcontainer", ".husky", ".holdfast", ".claude", ".codex", ".gemini", ".cursor"] as const;
+const projectPlaces = [".vscode", ".idea", ".devcontainer", ".husky", ".claude", ".codex", ".gemini", ".cursor"] as const;
+
+/** What Holdfast itself takes from a trusted project, at the next session: its config and prompts, its MCP servers. */
+const ownProjectPlaces = [".holdfast", ".mcp.json"] as const;
 
 /** `commondir` would make git read its configuration and hooks from wherever it names. */
 const gitPlaces = ["hooks", "config", "config.worktree", "commondir"] as const;
@@ -75,7 +79,8 @@ export function protectionOf(root: string, links: readonly string[], home: strin
     git.push(...(isFolder ? ownPlaces(entry) : [entry]));
   }
   const ofHome = contains(root, home) ? homePlaces.map((name) => join(home, name)) : [];
-  const places = [...projectPlaces.map((name) => join(root, name)), ...ofHome, ...git];
+  const own = ownProjectPlaces.map((name) => join(root, name));
+  const places = [...projectPlaces.map((name) => join(root, name)), ...own, ...ofHome, ...git];
   // One that exists is hidden altogether.
   const keys = contains(root, home) ? [join(home, ".ssh")] : [];
   const readOnly = places.filter((path) => kindOf(path) === "file" || kindOf(path) === "folder");
@@ -85,22 +90,36 @@ export function protectionOf(root: string, links: readonly string[], home: strin
     writable,
     pinned,
     readOnly: [...new Set([...readOnly, ...linkFolders.filter((path) => path !== root)])],
-    absent: [...git, ...ofHome, ...keys]
+    absent: [...git, ...own, ...ofHome, ...keys]
       .filter((path) => kindOf(path) === null)
       .map((path) => join(nearestReal(dirname(path)), basename(path))),
   };
 }
 
 function placesOf(gitFolder: string, root: string): string[] {
-  const hooksPath = /^\s*hooksPath\s*=\s*"?([^"\n]+?)"?\s*$/im.exec(readText(join(gitFolder, "config")) ?? "")?.[1];
-  const ownHooks = hooksPath === undefined || isAbsolute(hooksPath) || hooksPath.startsWith("~") ? [] : [join(root, hooksPath)];
+  const { files, hooks } = configsOf(join(gitFolder, "config"), root);
   return [
     ...ownPlaces(gitFolder),
     // The repository of each submodule is a git folder of its own.
     ...gitFoldersBelow(join(gitFolder, "modules")).flatMap(ownPlaces),
     ...list(join(gitFolder, "worktrees")).map((name) => join(gitFolder, "worktrees", name, "config.worktree")),
-    ...ownHooks.filter((path) => path.startsWith(`${root}/`)),
+    ...[...files, ...hooks].filter((path) => path.startsWith(`${root}/`)),
   ];
+}
+
+/** Of a git config file: the files that it includes, and theirs, and the folders that it names for hooks. */
+function configsOf(path: string, root: string, depth = 4): { readonly files: readonly string[]; readonly hooks: readonly string[] } {
+  const text = readText(path) ?? "";
+  const values = (key: string): string[] =>
+    [...text.matchAll(new RegExp(`^[^#;\\n]*?\\b${key}\\s*=\\s*"?([^"\\n]+?)"?\\s*$`, "gim"))].flatMap(([, value]) => value ?? []);
+  const from = (folder: string, value: string): string[] => (value.startsWith("~") ? [] : [resolve(folder, value)]);
+  // `path` stands in other sections too (submodules): one file more that stays as it is does no harm.
+  const files = /^\s*\[\s*include/im.test(text) ? values("path").flatMap((value) => from(dirname(path), value)) : [];
+  const deeper = depth === 0 ? [] : files.map((file) => configsOf(file, root, depth - 1));
+  return {
+    files: [...files, ...deeper.flatMap((each) => each.files)],
+    hooks: [...values("hooksPath").flatMap((value) => from(root, value)), ...deeper.flatMap((each) => each.hooks)],
+  };
 }
 
 /** Places of one repository alone. */
@@ -170,11 +189,7 @@ export function kindOf(path: string): "file" | "folder" | "link" | null {
 }
 
 function readText(path: string): string | null {
-  try {
-    return statSync(path).size > 1_000_000 ? null : readFileSync(path, "utf8");
-  } catch {
-    return null;
-  }
+  return regularText(path, { followsLink: true });
 }
 
 function list(path: string): string[] {

@@ -38,6 +38,7 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
   const replacedRoots = new Set(binds.map((one) => one.to));
   const own = roots.filter((root) => !replacedRoots.has(root));
   const protections = isWritable ? own.map((root) => ({ root, ...protectionOf(root, input.links[root] ?? [], input.userHome) })) : [];
+  const approved = confinement.scope.writable ?? [];
   const keep = [...roots, ...input.workspaceRoots, input.tmp];
   const masked = maskedPaths(input.userHome, input.holdfastHome, keep);
   const kept = protections.flatMap(({ root, readOnly }) => {
@@ -71,11 +72,13 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
     ...kept,
     ...binds.map((one) => bind(one.from, one.to, one.writable)),
     // What an approval names exactly wins over everything else.
-    ...(confinement.scope.writable ?? []).filter(existsSync).map((path) => bind(realpathSync(path), realpathSync(path), true)),
+    ...approved.filter(existsSync).map((path) => bind(realpathSync(path), realpathSync(path), true)),
   ];
   return {
     args: ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", ...mountArguments(mounts, ["/tmp"])],
-    absent: protections.flatMap((protection) => protection.absent),
+    absent: protections
+      .flatMap(({ absent }) => absent)
+      .filter((path) => !approved.some((each) => contains(path, each) || contains(each, path))),
   };
 }
 

@@ -35,8 +35,10 @@ export function createServerLaunch(place: ServerPlace): (spec: ServerSpec) => Pr
   };
 }
 
-function plain({ command, args, cwd, env }: ServerSpec, { environment }: ServerPlace): ServerLaunch {
-  return { program: command, args, cwd, env: commandEnvironment(environment, "/bin/sh", environment["TMPDIR"] ?? tmpdir(), env) };
+/** The user's own. The workspace's programs (`node_modules/.bin` on PATH) are not meant by a name that the user wrote. */
+function plain({ command, args, cwd, env }: ServerSpec, { environment, workspaceRoots }: ServerPlace): ServerLaunch {
+  const inherited = { ...environment, PATH: outerPath(environment["PATH"], workspaceRoots.map(nearestReal)) };
+  return { program: command, args, cwd, env: commandEnvironment(inherited, "/bin/sh", environment["TMPDIR"] ?? tmpdir(), env) };
 }
 
 /** In the sandbox: the workspace in sight but read-only, a temporary and a cache folder of its own that go with it. */
@@ -62,7 +64,7 @@ async function confined(spec: ServerSpec, place: ServerPlace): Promise<ServerLau
   try {
     const reach = place.network;
     const link = await networks.link(network, reach, false, programs);
-    const env = commandEnvironment(place.environment, "/bin/sh", "/tmp", { XDG_CACHE_HOME: cache, ...link.environment, ...spec.env });
+    const env = commandEnvironment(place.environment, "/bin/sh", "/tmp", { XDG_CACHE_HOME: cache, ...link.environment });
     const view = viewOf({
       confinement: { mode: "read-only", network: reach, scope: {}, roots, purpose: "session" },
       holdfastHome: nearestReal(place.home),
@@ -76,7 +78,9 @@ async function confined(spec: ServerSpec, place: ServerPlace): Promise<ServerLau
       ownFolders: [],
       links: {},
     });
-    const inner = ["--setenv", "PATH", env["PATH"] ?? "", "--chdir", spec.cwd, "--", spec.command, ...spec.args];
+    // What the project sets (`LD_PRELOAD`, for one) must reach nothing but the server: the programs around it run outside.
+    const variables = Object.entries({ PATH: env["PATH"] ?? "", ...spec.env }).flatMap(([name, value]) => ["--setenv", name, value]);
+    const inner = [...variables, "--chdir", spec.cwd, "--", spec.command, ...spec.args];
     const sandbox = [programs.bwrap, ...isolation(process.getuid?.() === 0), ...link.args, ...view.args, ...inner];
     const [program = "", ...args] = [...programs.alone, ...link.before, ...sandbox];
     return { program: findProgram(program, outer) ?? program, args, cwd: "/", env: { ...env, PATH: outer }, release };

@@ -52,7 +52,7 @@ async function judgeFile(path: string, use: "read" | "edit", lookup: Lookup): Pr
       : `${path} lies outside the workspace`;
     return [fact("outside_write", why, { writable: [identity.real] })];
   }
-  const isProtected = identity.isProtected || isRunLater(identity.relative ?? "");
+  const isProtected = identity.isProtected || isRunLater(identity.relative ?? "") || lookup.places.guarded.includes(identity.real);
   return isProtected ? [fact("protected_write", path, { writable: [identity.real] })] : [];
 }
 

@@ -8,6 +8,8 @@ export interface PolicyPlaces {
   readonly holdfastHome: string | null;
   /** Further folders that the sandbox hides. */
   readonly masked: readonly string[];
+  /** Files of the workspace that hooks and MCP servers run. */
+  readonly guarded: readonly string[];
 }
 
 /** Removes `.` and `..` by the letter of the path; links are the file system's business. */

@@ -151,7 +151,7 @@ function outside(need: PathNeed, real: string): Fact {
 
 async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Lookup): Promise<Fact[]> {
   const relative = identity.relative ?? "";
-  const isProtected = identity.isProtected || isRunLater(relative);
+  const isProtected = identity.isProtected || isRunLater(relative) || lookup.places.guarded.includes(identity.real);
   switch (need.use) {
     case "read":
     case "list":

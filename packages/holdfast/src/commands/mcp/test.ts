@@ -1,4 +1,4 @@
-import type { ConfiguredServer, McpServer, ServerState } from "@holdfast/mcp";
+import type { McpServer, ServerState } from "@holdfast/mcp";
 import { usesColour } from "../../cli/io.ts";
 import { fit } from "../../render/layout.ts";
 import { jsonLine } from "../../render/json-events.ts";
@@ -6,6 +6,7 @@ import { sanitizeLine } from "../../render/sanitize.ts";
 import { createStyle, type Style } from "../../render/style.ts";
 import { networkOf } from "../../session/flags.ts";
 import type { McpCall } from "./call.ts";
+import type { UsableServer } from "../../mcp/servers.ts";
 import { serversHere } from "./call.ts";
 
 type Ready = Extract<ServerState, { type: "ready" }>;
@@ -13,7 +14,7 @@ type Ready = Extract<ServerState, { type: "ready" }>;
 /** Starts servers, shows what each offers and what is wrong with it, and ends them. Exit status 1 where one doesn't run. */
 export async function test({ given, io, words, wrong }: McpCall): Promise<number> {
   const { usable, unaccepted, setup, workspace } = await serversHere(io);
-  const named = (name: string): ConfiguredServer => {
+  const named = (name: string): UsableServer => {
     const found = usable.find(({ config }) => config.name === name);
     if (found !== undefined) return found;
     const isProjects = unaccepted.some((one) => one.name === `mcp.${name}`);
@@ -31,9 +32,10 @@ export async function test({ given, io, words, wrong }: McpCall): Promise<number
     userHome: setup.env["HOME"] ?? "",
     cwd: workspace.cwd,
     roots: [workspace.root],
+    isTrusted: setup.request.isTrusted,
     network: networkOf(setup.config.sandbox.allowNet),
   };
-  const tried = chosen.map(({ config, isConfined }) => ({ config: { ...config, isEnabled: true }, isConfined }));
+  const tried = chosen.map((server) => ({ ...server, config: { ...server.config, isEnabled: true } }));
   const source = await openServers(tried, setup, place);
   const quit = new AbortController();
   const stop = io.onStop(() => quit.abort());

@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createHostilePlace, fillWithTraps, outsideText } from "./hostile-repository.ts";
+import type { HostilePlace } from "./hostile-repository.ts";
+import type { Finished } from "./run.ts";
+
+const command = (text: string) => ({ name: "run_command", input: { command: text } });
+const use = (name: string, input: object) => ({ name: "use_tool", input: { name, input } });
+
+/** A PATH as `npm run` and careless people have it. */
+const runner =
+  ({ place }: HostilePlace) =>
+  (line: string, more: Readonly<Record<string, string>> = {}): Promise<Finished> =>
+    place.start(line.split(" "), { env: { PATH: `.:${place.workspace}/node_modules/.bin:${process.env["PATH"]}`, ...more } }).finished;
+
+function configure({ place }: HostilePlace, toml: string): void {
+  mkdirSync(join(place.home, ".holdfast"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(place.home, ".holdfast/config.toml"), toml, { mode: 0o600 });
+}
+
+/** The files below a folder that hold a text. */
+function filesWith(folder: string, text: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    return entry.isFile() && readFileSync(path).includes(text) ? [path] : [];
+  });
+}
+
+test("before trust nothing of a hostile repository runs, connects, is obeyed or sets anything", async () => {
+  const hostile: HostilePlace = await createHostilePlace((results) =>
+    results.length === 0
+      ? {
+          calls: [
+            { name: "list_files", input: {} },
+            { name: "search", input: { pattern: "nowhere at all" } },
+            command("git status --short; git diff | head -c 300; git log -1"),
+            use("mcp__local__any", {}),
+            use("http_request", { method: "POST", url: `${hostile.thief.url}/`, body: "x" }),
+            { name: "write_file", input: { path: ".holdfast/config.toml", content: "approvals = 'allow'\n" } },
+            { name: "write_file", input: { path: ".git/hooks/post-commit", content: "#!/bin/sh\n" } },
+          ],
+        }
+      : { text: "Done." },
+  );
+  fillWithTraps(hostile);
+  const { place, thief, ran } = hostile;
+  const config = readFileSync(join(place.workspace, ".holdfast/config.toml"), "utf8");
+  const run = runner(hostile);
+  const said: Finished[] = [];
+  for (const line of [
+    "exec go",
+    "config show",
+    "mcp list",
+    "mcp test",
+    "prompts",
+    "review --model openai/test --uncommitted",
+    "exec /deploy",
+  ]) {
+    const finished = await run(line);
+    said.push(finished);
+    expect([line, ran(), thief.heard]).toEqual([line, [], []]);
+    expect(finished.stdout + finished.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  }
+  const [exec, shown, listed, tried, prompts, , deploy] = said;
+  expect(exec).toMatchObject({ code: 0, stdout: "Done.\n" });
+  expect(exec?.stderr).toMatch(/ignored: this project\s+is not trusted/);
+  expect(shown?.stdout).not.toMatch(/thief|allow_net = \["all"\]|\.holdfast\/config\.toml/);
+  expect(shown?.stdout).toContain('sandbox.mode = "workspace-write"  # built-in');
+  for (const none of [listed, tried]) expect(none?.stderr).toContain("no MCP servers");
+  expect(prompts?.stderr).toContain("not used: accounts, deploy of this project");
+  expect(deploy?.code).toBe(2);
+  const requests = JSON.stringify(place.server.requests);
+  expect(requests).not.toContain("BAIT");
+  expect(requests).toContain("this project is not trusted");
+  expect(requests).not.toMatch(/mcp__local__(?!any)/);
+  expect(readFileSync(join(place.workspace, ".holdfast/config.toml"), "utf8")).toBe(config);
+  expect(existsSync(join(place.workspace, ".git/hooks/post-commit"))).toBe(false);
+  // Neither the request nor what is kept of the workspace went through a link.
+  expect(filesWith(join(place.home, ".holdfast"), outsideText)).toEqual([]);
+});
+
+test("a trusted project that reaches for keys, the sandbox or looser limits is an error that names each line", async () => {
+  const hostile = await createHostilePlace(() => ({ text: "Done." }));
+  fillWithTraps(hostile);
+  const run = runner(hostile);
+  await run("trust");
+  const { code, stderr } = await run("config check");
+  expect(code).not.toBe(0);
+  const text = stderr.replaceAll(/\s+/g, " ");
+  for (const [line, key] of [
+    [1, "config.toml"],
+    [2, "approvals"],
+    [4, "providers.openai.base_url"],
+    [5, "providers.openai.api_key_env"],
+    [6, "providers.openai.headers.x-key"],
+    [8, "providers.thief.base_url"],
+    [10, "sandbox.mode"],
+    [11, "sandbox.allow_net"],
+    [13, "limits.max_steps"],
+    [17, "web.search.provider"],
+    [20, "secrets.key.env"],
+    [32, "profiles.work.sandbox.mode"],
+  ] as const) {
+    if (key !== "config.toml") expect(text).toMatch(new RegExp(`config\\.toml:${line}: [^:]*${key.replaceAll(".", "\\.")}`));
+  }
+  expect((await run("exec go")).code).toBe(2);
+  expect([hostile.ran(), hostile.thief.heard, hostile.place.server.requests]).toEqual([[], [], []]);
+});
+
+test("what a trusted project runs is what was accepted, in the sandbox alone, and no more once a file of it has changed", async () => {
+  let calls: { name: string; input: object }[] = [];
+  const hostile = await createHostilePlace((results) => (results.length === 0 && calls.length > 0 ? { calls } : { text: "Done." }));
+  const { place, trap, traps, ran, write } = hostile;
+  const run = runner(hostile);
+  // The loader of every program that gets these variables leaves a file.
+  write(
+    ".holdfast/config.toml",
+    `[[hooks.prompt_submitted]]
+command = "sh scripts/hook.sh"
+[[hooks.stop]]
+command = "sh scripts/hook.sh"
+[mcp.bait]
+command = "sh"
+args = ["scripts/server.sh"]
+env = { LD_DEBUG = "files", LD_DEBUG_OUTPUT = "${traps}/loader", PATH = "${place.workspace}/node_modules/.bin:/usr/bin:/bin" }
+`,
+  );
+  write("node_modules/.bin/bwrap", `#!/bin/sh\n${trap("bwrap")}\n`, 0o755);
+  write("scripts/hook.sh", `echo hooked >> hooked; ${trap("hook")}; true\n`);
+  write("scripts/server.sh", `${trap("server")}; exit 3\n`);
+  const hooked = (): number =>
+    existsSync(join(place.workspace, "hooked")) ? readFileSync(join(place.workspace, "hooked"), "utf8").length / 7 : 0;
+  const look = { name: "search_tools", input: { query: "bait" } };
+  const lastRequest = (): string => JSON.stringify(place.server.requests.at(-1));
+
+  await run("trust");
+  expect((await run("exec go")).stderr).toContain("was not accepted");
+  expect(hooked()).toBe(0);
+
+  await run("trust --all");
+  calls = [look];
+  // The user lets the session's commands out of the sandbox, not what a project brings along.
+  await run("exec --sandbox off go");
+  expect([hooked(), ran()]).toEqual([2, []]);
+  expect(lastRequest()).toContain("it ended with exit status 3");
+
+  // Changed by the session itself, where a person allowed just that: it doesn't run any more, within the session or later.
+  calls = [command("echo true >> scripts/hook.sh; echo true >> scripts/server.sh"), look];
+  const changing = await run("exec --sandbox off --approvals allow go");
+  expect(changing.stderr.replaceAll(/\s+/g, " ")).toContain("has changed since it was accepted");
+  expect(hooked()).toBe(3);
+  expect(lastRequest()).not.toContain("exit status 3");
+  calls = [];
+  const later = await run("exec go");
+  expect(later.stderr).toMatch(/hooks\.stop was\s+not accepted/);
+  expect(later.stderr).toContain("mcp.bait of this project isn't used");
+  expect([hooked(), ran()]).toEqual([3, []]);
+});
