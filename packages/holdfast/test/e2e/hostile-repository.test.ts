@@ -157,3 +157,75 @@ env = { LD_DEBUG = "files", LD_DEBUG_OUTPUT = "${traps}/loader", PATH = "${place
   expect(later.stderr).toContain("mcp.bait of this project isn't used");
   expect([hooked(), ran()]).toEqual([3, []]);
 });
+
+test("the user's own hooks and servers are never programs of the repository", async () => {
+  const hostile = await createHostilePlace((results) =>
+    results.length === 0 ? { calls: [{ name: "search_tools", input: { query: "own" } }] } : { text: "Done." },
+  );
+  fillWithTraps(hostile);
+  const { place, ran } = hostile;
+  // By name, as people write them; `python -m` and `npx` would look into the folder they start in.
+  configure(
+    hostile,
+    `[[hooks.session_start]]
+command = "date > ${place.home}/hook; sh -c 'git --version' >> ${place.home}/hook"
+[mcp.own]
+command = "sh"
+args = ["-c", "pwd > ${place.home}/server; date >> ${place.home}/server; exit 3"]
+`,
+  );
+  const run = runner(hostile);
+  await run("exec go");
+  expect(ran()).toEqual([]);
+  expect(readFileSync(join(place.home, "hook"), "utf8")).toMatch(/:[^]*git version/);
+  expect(readFileSync(join(place.home, "server"), "utf8").split("\n")[0]).toBe(join(place.home, ".holdfast/servers/empty"));
+  // A folder that the user named is meant: `.` is the project.
+  configure(hostile, `[mcp.own]\ncommand = "sh"\nargs = ["-c", "pwd > ${place.home}/server; exit 3"]\ncwd = "."\n`);
+  await run("mcp test");
+  expect(readFileSync(join(place.home, "server"), "utf8")).toBe(`${place.workspace}\n`);
+});
+
+test("a model in a trusted project can't plant what Holdfast, git or a hook takes from it the next time", async () => {
+  const hostile = await createHostilePlace((results) =>
+    results.length === 0
+      ? {
+          calls: [
+            command("sh scripts/plant.sh"),
+            { name: "write_file", input: { path: ".mcp.json", content: "{}" } },
+            { name: "write_file", input: { path: ".holdfast/prompts/x.md", content: "x" } },
+            { name: "write_file", input: { path: "scripts/guard.sh", content: "true" } },
+            command("echo true > scripts/guard.sh"),
+          ],
+        }
+      : { text: "Done." },
+  );
+  const { place, write, git, trap, ran } = hostile;
+  const names = ["scripts/guard.sh", "included.gitconfig", ".git/config", "hooks/pre-commit"] as const;
+  write("scripts/guard.sh", `cat > /dev/null\n`);
+  write("hooks/pre-commit", "#!/bin/sh\n", 0o755);
+  write("included.gitconfig", "[core]\n\thooksPath = hooks\n");
+  git("config", "include.path", "../included.gitconfig");
+  write(
+    "scripts/plant.sh",
+    `mkdir -p .holdfast/prompts
+echo "BAIT" > .holdfast/prompts/x.md
+echo 'checks.commands = ["true"]' > .holdfast/config.toml
+echo '{"mcpServers":{}}' > .mcp.json
+for file in ${names.join(" ")}; do { echo "${trap("planted")}" >> $file; rm -f $file; mv $file other; } 2>/dev/null; done
+mv scripts moved; mv hooks moved-hooks
+true
+`,
+  );
+  configure(hostile, `[[hooks.stop]]\ncommand = "sh scripts/guard.sh"\n`);
+  const before = names.map((name) => readFileSync(join(place.workspace, name), "utf8"));
+  const run = runner(hostile);
+  await run("trust");
+  const { code, stderr } = await run("exec go");
+  expect(code).toBe(0);
+  expect(names.map((name) => readFileSync(join(place.workspace, name), "utf8"))).toEqual(before);
+  for (const name of [".holdfast", ".mcp.json"]) expect(existsSync(join(place.workspace, name))).toBe(false);
+  const said = JSON.stringify(place.server.requests.at(-1));
+  expect(said).toContain(`moved ${place.workspace}/.mcp.json out of the workspace`);
+  expect(stderr.match(/builtin:protected-write/g)).toHaveLength(4);
+  expect(ran()).toEqual([]);
+});

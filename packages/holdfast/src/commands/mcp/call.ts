@@ -1,4 +1,5 @@
 import type { HoldfastError } from "@holdfast/protocol/error";
+import { secretsOf } from "@holdfast/mcp/expand";
 import type { Arguments } from "../../cli/command.ts";
 import type { Io } from "../../cli/io.ts";
 import { isTrusted } from "../../config/trust-store.ts";
@@ -22,5 +23,8 @@ export async function serversHere(io: Io): Promise<Servers & { readonly setup: S
   const base = await openSetup(io);
   const workspace = await findWorkspace(".", io.cwd, io.env);
   const setup = await setupFor(base, workspace.root, await isTrusted(base.home, workspace.root));
-  return { ...(await serversOf(setup.config, setup.home, workspace.root)), setup, workspace };
+  const servers = await serversOf(setup.config, setup.home, workspace.root);
+  // A server may say its key back, for one where it tells why it can't start.
+  io.hide(servers.usable.flatMap(({ config }) => secretsOf(config, io.env)));
+  return { ...servers, setup, workspace };
 }
