@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     load: () => import("./commands/resume.ts"),
   },
   sessions: { summary: "list, search, export, fork, prune … sessions", load: () => import("./commands/sessions.ts") },
+  replay: { summary: "derive a session again from its log, and say where it departs", load: () => import("./commands/replay.ts") },
   approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
   answer: { summary: "show or answer what a session asks a person", load: () => import("./commands/answer.ts") },
   worker: { summary: "go on with sessions that nobody drives", load: () => import("./commands/worker.ts") },

@@ -35,6 +35,7 @@ type Runtime = Pick<
   | "itemsOf"
   | "redact"
   | "verifyLog"
+  | "replaySession"
   | "dueSessions"
 >;
 

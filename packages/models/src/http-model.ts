@@ -70,7 +70,8 @@ export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
       for await (const part of readAnswer(exchange, wire.decoder(body.size), watch)) {
         if (part.type === "started") stage = "answer";
         isDone = part.type === "finished";
-        yield part.type === "failed" ? failed(part.failure) : part;
+        if (part.type === "failed") yield failed(part.failure);
+        else yield part.type === "started" ? { type: "started", sent: { ...wire.form, digest: body.digest } } : part;
       }
     } catch (error) {
       if (watch.state !== "aborted") yield failed(brokenOff(error, stage, watch));

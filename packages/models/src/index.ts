@@ -3,6 +3,7 @@ export { responsesWire } from "./responses/wire.ts";
 export { chatWire } from "./chat/wire.ts";
 export { messagesWire } from "./messages/wire.ts";
 export { geminiWire } from "./gemini/wire.ts";
+export { createBodyDigest } from "./body-digest.ts";
 export { createModelResolver, type ModelResolverOptions, type ProviderSettings, type ScriptSource } from "./resolve.ts";
 export type { WireName } from "./providers.ts";
 export { createScriptModel, type ScriptModel, type ScriptModelOptions } from "./script/model.ts";

@@ -1,15 +1,10 @@
 import { HoldfastError } from "@holdfast/protocol";
 import type { Model } from "@holdfast/runtime";
-import { chatWire } from "./chat/wire.ts";
-import { geminiWire } from "./gemini/wire.ts";
 import { createHttpModel, type Fetch } from "./http-model.ts";
-import type { Identity } from "./identity.ts";
-import { messagesWire } from "./messages/wire.ts";
 import { needsKey, presets, vendorOf, type WireName } from "./providers.ts";
-import { responsesWire } from "./responses/wire.ts";
 import { createScriptModel } from "./script/model.ts";
 import type { Script, ScriptFunction } from "./script/script.ts";
-import type { Wire, WireOptions } from "./wire.ts";
+import { wireFor } from "./wires.ts";
 
 /** A provider as the host's configuration describes it. */
 export interface ProviderSettings {
@@ -35,13 +30,6 @@ export interface ModelResolverOptions {
   readonly idleTimeoutMs?: number;
 }
 export type ScriptSource = Script | ScriptFunction;
-
-const wires: Readonly<Record<WireName, (identity: Identity, options: WireOptions) => Wire>> = {
-  responses: responsesWire,
-  chat: chatWire,
-  messages: messagesWire,
-  gemini: geminiWire,
-};
 
 /**
  * Resolves `provider/name` to a model, the same one each time: what it keeps of a session's encoding lives with it.
@@ -93,7 +81,7 @@ async function overHttp(
       ...(keyVariables[0] === undefined ? {} : { hint: `Set ${keyVariables[0]}${elsewhere}.` }),
     });
   }
-  const wire = wires[settings.wire]({ provider, model }, { maxOutputTokens: settings.maxOutputTokens ?? null });
+  const wire = wireFor(settings.wire)({ provider, model }, { maxOutputTokens: settings.maxOutputTokens ?? null });
   return createHttpModel(wire, {
     id,
     baseUrl,

@@ -1,5 +1,5 @@
 import type { Item } from "@holdfast/protocol";
-import type { Frame } from "./joined.ts";
+import type { Frame, Rendered } from "./joined.ts";
 
 /** An item as one wire writes it. `size` is its length for estimates, with an image counted as what it costs in tokens. */
 export interface Piece {
@@ -15,11 +15,10 @@ export interface Encoding<P extends Piece, S> {
   start(): S;
   add(state: S, piece: P): void;
   /** The body as of now. The cost must not grow with the state beyond copying memory. */
-  render(state: S, frame: Frame): Uint8Array<ArrayBuffer>;
+  render(state: S, frame: Frame): Rendered;
 }
 
-export interface WindowBody {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+export interface WindowBody extends Rendered {
   readonly size: number;
 }
 
@@ -71,6 +70,6 @@ export function createWindow<P extends Piece, S>(encoding: Encoding<P, S>) {
       kept.size += piece.size;
     }
     if (items[0] !== undefined) windows.set(items[0], kept);
-    return { bytes: encoding.render(kept.state, frame), size: kept.size };
+    return { ...encoding.render(kept.state, frame), size: kept.size };
   };
 }

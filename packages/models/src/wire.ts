@@ -1,3 +1,4 @@
+import type { SentBody } from "@holdfast/protocol";
 import type { SamplingRequest, StreamPart } from "@holdfast/runtime";
 import type { Failure } from "./failure.ts";
 import type { SseEvent } from "./sse.ts";
@@ -22,10 +23,14 @@ export interface WireBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Length for estimates: images counted as what they cost in tokens. */
   readonly size: number;
+  /** The same for the same bytes of the same wire. */
+  readonly digest: string;
 }
 
 /** One provider protocol, for one model. */
 export interface Wire {
+  /** With it and the model's name the wire can be made again, and writes the same bodies. */
+  readonly form: Omit<SentBody, "digest">;
   /** Below the base URL; may end in a query. */
   readonly path: string;
   /** A version segment that people leave out of the base URL, put in where it has none; null: the base URL is taken as it is. */

@@ -48,7 +48,7 @@ describe("a streamed chat completion", () => {
         "[DONE]",
       ),
     );
-    expect(parts[0]).toEqual({ type: "started" });
+    expect(parts[0]).toMatchObject({ type: "started" });
     expect(items(parts)).toEqual([
       {
         kind: "reasoning",

@@ -26,7 +26,7 @@ describe("a streamed answer of Gemini", () => {
         chunk([{ text: "" }], { finishReason: "STOP" }),
       ),
     );
-    expect(parts[0]).toEqual({ type: "started" });
+    expect(parts[0]).toMatchObject({ type: "started" });
     expect(items(parts)).toEqual([
       { kind: "reasoning", text: "Let me see." },
       { kind: "assistant_message", text: "Hi 😀 there", ...signed("SIG1") },

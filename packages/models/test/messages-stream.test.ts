@@ -42,7 +42,7 @@ describe("a streamed message", () => {
         ...end("tool_use"),
       ),
     );
-    expect(parts[0]).toEqual({ type: "started" });
+    expect(parts[0]).toMatchObject({ type: "started" });
     expect(items(parts)).toEqual([
       { kind: "reasoning", text: "Let me see.", ...opaque({ thinking: "Let me see.", signature: "SIG" }) },
       { kind: "reasoning", text: "", ...opaque({ data: "XYZ" }) },

@@ -70,7 +70,7 @@ const expectedItems = [
 describe("a streamed response", () => {
   it("becomes deltas, items and a finish, in order", async () => {
     const parts = await sampleBytes("responses", sse(...answer, completed));
-    expect(parts[0]).toEqual({ type: "started" });
+    expect(parts[0]).toMatchObject({ type: "started" });
     expect(items(parts)).toEqual(expectedItems);
     expect(streamed(parts, "reasoning.delta")).toEqual(["First.\n\nThen."]);
     expect(streamed(parts, "text.delta")).toEqual(["Hi 😀 there"]);

@@ -9,6 +9,7 @@ import { json } from "./json.ts";
 import { limits } from "./limits.ts";
 import { outcome } from "./outcome.ts";
 import { answer, question } from "./question.ts";
+import { requestRecord, toolSpec } from "./request.ts";
 import { trustLabel } from "./trust.ts";
 
 export const root = z.object({ id: z.string(), path: z.string() });
@@ -118,6 +119,9 @@ export const eventPayloads = {
     usage,
     cost: z.number().nullable(),
     finish: z.enum(["stop", "calls", "length"]),
+    request: requestRecord.optional(),
+    /** The tools of the request, where they were not those of the sampling recorded before. */
+    tools: z.array(toolSpec).optional(),
   }),
   /** A sampling whose answer is no longer wanted: the turn was interrupted. */
   "sampling.abandoned": z.object({

@@ -12,4 +12,5 @@ export * from "./op.ts";
 export * from "./outcome.ts";
 export * from "./plan.ts";
 export * from "./question.ts";
+export * from "./request.ts";
 export * from "./trust.ts";

@@ -36,6 +36,7 @@ export function chatWire(identity: Identity): Wire {
     return instructions.json;
   }
   return {
+    form: { wire: "chat" },
     path: "/chat/completions",
     version: null,
     headers: bearer,
@@ -43,8 +44,8 @@ export function chatWire(identity: Identity): Wire {
       const start = head(request);
       const first = system(request);
       const frame = { start: `{${start},"messages":[`, first: first === "" ? [] : [first], end: "]}" };
-      const { bytes, size } = await messages(request.items, (blob) => request.image(blob), frame);
-      return { bytes, size: start.length + first.length + size };
+      const { bytes, size, digest } = await messages(request.items, (blob) => request.image(blob), frame);
+      return { bytes, size: start.length + first.length + size, digest };
     },
     decoder: (requestSize) => createChatDecoder(identity, requestSize),
   };

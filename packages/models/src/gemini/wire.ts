@@ -43,6 +43,7 @@ export function geminiWire(identity: Identity): Wire {
     ].join("");
   }
   return {
+    form: { wire: "gemini" },
     path: `/models/${identity.model
       .replace(/^models\//, "")
       .split("/")
@@ -53,8 +54,8 @@ export function geminiWire(identity: Identity): Wire {
     body: async (request) => {
       const start = head(request);
       const frame = { start: `{${start}"contents":[`, first: [], end: "]}" };
-      const { bytes, size } = await list(request.items, (blob) => request.image(blob), frame);
-      return { bytes, size: start.length + size };
+      const { bytes, size, digest } = await list(request.items, (blob) => request.image(blob), frame);
+      return { bytes, size: start.length + size, digest };
     },
     decoder: (requestSize) => createGeminiDecoder(identity, requestSize),
   };

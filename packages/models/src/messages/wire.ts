@@ -42,6 +42,7 @@ export function messagesWire(identity: Identity, options: WireOptions = {}): Wir
     return fields.join(",");
   }
   return {
+    form: { wire: "messages", mostOutput },
     path: "/messages",
     version: "v1",
     headers: (key) => ({
@@ -52,8 +53,8 @@ export function messagesWire(identity: Identity, options: WireOptions = {}): Wir
     body: async (request) => {
       const start = head(request);
       const frame = { start: `{${start},"messages":[`, first: [], end: "]}" };
-      const { bytes, size } = await messages(request.items, (blob) => request.image(blob), frame);
-      return { bytes, size: start.length + size };
+      const { bytes, size, digest } = await messages(request.items, (blob) => request.image(blob), frame);
+      return { bytes, size: start.length + size, digest };
     },
     decoder: (requestSize) => createMessagesDecoder(identity, requestSize),
   };

@@ -38,14 +38,15 @@ export function responsesWire(identity: Identity): Wire {
     return fields.join(",");
   }
   return {
+    form: { wire: "responses" },
     path: "/responses",
     version: null,
     headers: bearer,
     body: async (request) => {
       const start = head(request);
       const frame = { start: `{${start},"input":[`, first: [], end: "]}" };
-      const { bytes, size } = await input(request.items, (blob) => request.image(blob), frame);
-      return { bytes, size: start.length + size };
+      const { bytes, size, digest } = await input(request.items, (blob) => request.image(blob), frame);
+      return { bytes, size: start.length + size, digest };
     },
     decoder: (requestSize) => createResponsesDecoder(identity, requestSize),
   };

@@ -3,6 +3,7 @@ import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import { apply, isWaiting } from "../kernel/apply.ts";
 import { chain } from "../kernel/chain.ts";
 import { decide } from "../kernel/decide.ts";
+import type { RequestDigests } from "../kernel/request-digests.ts";
 import type { Head, MutableRegisters, RegisterPut } from "../kernel/state.ts";
 import { headBound } from "../kernel/state.ts";
 import { tipText } from "../kernel/tip.ts";
@@ -19,6 +20,7 @@ export interface Driver {
   readonly options: DriveOptions;
   readonly registers: MutableRegisters;
   readonly window: Window;
+  readonly digests: RequestDigests;
   head: Head;
   staged: { readonly events: SessionEvent[]; readonly puts: RegisterPut[]; readonly taken: number[]; readonly blobs: string[]; at: number };
   /** Calls that a probe found still running: they are followed, not started. */
@@ -133,7 +135,7 @@ export async function flush(driver: Driver): Promise<void> {
   driver.created = undefined;
   const committed = staged.events.map((event, index) => ({ ...event, seq: tip.seq + 1 + index, at: staged.at }) as RecordedEvent);
   driver.staged = { events: [], puts: [], taken: [], blobs: [], at: 0 };
-  for (const event of committed) driver.window.add(event);
+  committed.forEach((event, index) => driver.window.add(event, stored[index]?.salt));
   await stop(driver, at("after"));
   for (const event of committed) driver.options.onEvent?.(event);
 }

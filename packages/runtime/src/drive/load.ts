@@ -1,3 +1,4 @@
+import { createRequestDigests } from "../kernel/request-digests.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { DriveOptions, Ports } from "../ports/index.ts";
 import { loadState, newer, readEvents } from "../session/stored.ts";
@@ -12,7 +13,8 @@ export async function loadDriver(ports: Ports, session: string, options: DriveOp
   const driver = await loadBare(ports, session, options);
   const stored = await ports.log.read(session, driver.head.windowStart);
   refuseBroken(session, stored, driver.head);
-  for (const event of readEvents(stored)) driver.window.add(event);
+  const salts = new Map(stored.map(({ seq, salt }) => [seq, salt]));
+  for (const event of readEvents(stored)) driver.window.add(event, salts.get(event.seq));
   return driver;
 }
 
@@ -27,6 +29,7 @@ export async function loadBare(ports: Ports, session: string, options: DriveOpti
     head,
     registers,
     window: createWindow(),
+    digests: createRequestDigests(),
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
     asked: new Set(),

@@ -1,4 +1,5 @@
 import type { AssistantMessage, SessionEvent } from "@holdfast/protocol";
+import type { State } from "../kernel/state.ts";
 import type { SamplingRequest } from "../ports/index.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
@@ -14,9 +15,9 @@ export function finalMessage({ window }: Driver): AssistantMessage | null {
 }
 
 /** What a sampling is told of the schema; the answer is judged here whatever a provider makes of it. */
-export function outputOf(driver: Driver): Pick<SamplingRequest, "output"> {
-  const schema = settingsOf(driver).outputSchema ?? null;
-  const isRepair = (driver.head.turn?.output?.repairs ?? 0) > 0;
+export function outputOf({ head, registers }: State): Pick<SamplingRequest, "output"> {
+  const schema = registers.get("settings", "")?.outputSchema ?? null;
+  const isRepair = (head.turn?.output?.repairs ?? 0) > 0;
   return schema === null ? {} : { output: { schema, isRepair } };
 }
 

@@ -1,22 +1,20 @@
-import type { EventPayload, ModelError, Notice, SessionEvent, ToolCall, Usage } from "@holdfast/protocol";
+import type { EventPayload, ModelError, Notice, SentBody, SessionEvent, ToolCall, Usage } from "@holdfast/protocol";
 import { isHoldfastError } from "@holdfast/protocol";
 import type { Effect } from "../kernel/decide.ts";
 import { exhausted } from "../kernel/advance.ts";
-import { outputAllowance, outputRoom, reachedBudget, type CostOf } from "../kernel/limits.ts";
+import { reachedBudget, type CostOf } from "../kernel/limits.ts";
 import { retryDelay } from "../kernel/retry.ts";
-import type { Model, ProposedItem, SamplingRequest, StreamPart } from "../ports/index.ts";
+import type { ProposedItem, SamplingRequest, StreamPart } from "../ports/index.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
 import { gate } from "./gate.ts";
-import { outputOf } from "./output.ts";
+import { buildRequest, recordOf } from "./request.ts";
 import { askAfter, askBefore } from "./sample-hooks.ts";
 
 type SampleEffect = Extract<Effect, { type: "sample" }>;
 
 /** Longest piece of a cut answer that is kept in the log. */
 const retractedChars = 4_000;
-/** Taken for the longest answer where a model's isn't known: a cap is sent only where a limit of the session, or the end of the window, is nearer. */
-const usualOutputTokens = 64_000;
 
 /** One request to the model, with what hooks say before it and to its answer. */
 export async function sample(driver: Driver, effect: SampleEffect, signal: AbortSignal): Promise<SessionEvent[]> {
@@ -51,16 +49,23 @@ async function request(driver: Driver, effect: SampleEffect, notices: readonly N
   const free = (): Loss => ({ retracted: retract(), usage: null, cost: null });
   const abandoned = (loss: Loss): SessionEvent => ({ type: "sampling.abandoned", payload: { samplingId: effect.samplingId, ...loss } });
   let last: StreamPart | null = null;
+  let asked: SamplingRequest | null = null;
+  let windowDigest: string | null = null;
+  let sent: SentBody | null = null;
   try {
     const model = await driver.ports.model(settings.model);
     costOf = model.cost ?? null;
     // What a lost attempt has cost may leave too little for the next.
     const reached = effect.attempt === 1 ? null : reachedBudget(driver.head, settings.limits, costOf);
     if (reached !== null) return [abandoned(free()), ...exhausted(reached)];
-    for await (const part of model.sample(buildRequest(driver, model, notices), signal)) {
+    asked = buildRequest(driver, model, notices);
+    // Of words that have no salt yet nothing is recorded.
+    windowDigest = notices.length === 0 ? driver.window.digest() : null;
+    for await (const part of model.sample(asked, signal)) {
       last = part;
       switch (part.type) {
         case "started":
+          sent = part.sent ?? null;
           break;
         case "text.delta":
         case "reasoning.delta":
@@ -85,8 +90,9 @@ async function request(driver: Driver, effect: SampleEffect, notices: readonly N
   if (last?.type === "finished") {
     const payload = settle(driver, itemId, items, { ...last, cost: last.cost ?? costOf?.(last.usage) ?? null });
     const after = await askAfter(driver, payload, signal);
+    const record = asked === null ? {} : recordOf(driver, asked, windowDigest, sent);
     return [
-      { type: "sampling.settled", payload: { samplingId: effect.samplingId, ...payload } },
+      { type: "sampling.settled", payload: { samplingId: effect.samplingId, ...payload, ...record } },
       ...after.events,
       // Calls that are never decided are settled as the turn ends.
       ...(after.endsTurn ? [] : await gate(driver, callsOf(payload.items), signal)),
@@ -105,27 +111,6 @@ async function request(driver: Driver, effect: SampleEffect, notices: readonly N
 }
 
 type Loss = Omit<EventPayload<"sampling.abandoned">, "samplingId">;
-
-function buildRequest(driver: Driver, model: Model, notices: readonly Notice[]): SamplingRequest {
-  const settings = settingsOf(driver);
-  const directed = driver.ports.director.direct({
-    world: driver.registers.entries("world").map(([, section]) => section),
-    tools: driver.ports.tools.specs,
-    items: notices.length === 0 ? driver.window.items : [...driver.window.items, ...notices],
-  });
-  const left = outputAllowance(driver.head, settings.limits, model.cost ?? null);
-  const allowance = Math.min(left, model.assumesWindow === true ? Infinity : outputRoom(driver.head, model.contextWindow));
-  return {
-    instructions: directed.instructions,
-    tools: directed.tools,
-    items: directed.items,
-    cacheKey: driver.session,
-    effort: settings.effort,
-    maxOutputTokens: allowance < (model.maxOutput ?? usualOutputTokens) ? Math.max(1, allowance) : null,
-    ...outputOf(driver),
-    image: (blob) => driver.ports.blobs.get(blob),
-  };
-}
 
 function settle(
   driver: Driver,

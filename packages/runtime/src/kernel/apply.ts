@@ -95,7 +95,10 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     case "sampling.failed":
       return { head: samplingFailed(head, event.payload, at), puts: [] };
     case "sampling.settled":
-      return { head: samplingSettled(head, event.payload), puts: [] };
+      return {
+        head: samplingSettled(head, event.payload),
+        puts: event.payload.tools === undefined ? [] : [put("tools", "", { digest: event.payload.request?.tools ?? "" })],
+      };
     case "sampling.abandoned":
       return { head: turn(spend(head, event.payload.usage, event.payload.cost ?? null), { sampling: null }), puts: [] };
     case "call.decided":

@@ -168,6 +168,8 @@ export interface RegisterKinds {
   readonly inspected: readonly InspectedPart[];
   /** Where the whole of a result is of which the model saw a part, by its handle. */
   readonly output: { readonly callId: string; readonly blob: string };
+  /** Digest of the tools of the last recorded request: they are written down when they change. */
+  readonly tools: { readonly digest: string };
   /** Commands of this session that installed dependencies or built, oldest first. */
   readonly runs: readonly RecordedRun[];
   readonly baseline: {

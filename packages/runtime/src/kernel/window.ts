@@ -1,5 +1,6 @@
-import type { Item, SessionEvent, ToolResult } from "@holdfast/protocol";
+import type { Item, SessionEvent } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol";
+import { createHasher } from "../hash.ts";
 
 /**
  * The items a model sees, oldest first. Results are placed in call order, right after the calls of their sampling, however
@@ -7,22 +8,39 @@ import { HoldfastError } from "@holdfast/protocol";
  */
 export interface Window {
   readonly items: readonly Item[];
-  add(event: SessionEvent): void;
+  /** `salt`: that of the stored event; only the digest needs it. */
+  add(event: SessionEvent, salt?: string | null): void;
+  /** Of all items, each with the salt of the event that brought it. An item is hashed once, whenever this is asked. */
+  digest(): string;
+}
+
+interface Salted {
+  readonly item: Item;
+  readonly salt: string;
 }
 
 export function createWindow(): Window {
   const items: Item[] = [];
   let open: string[] = [];
-  const results = new Map<string, ToolResult>();
+  const results = new Map<string, Salted>();
+  const hasher = createHasher();
+  let unhashed: Salted[] = [];
 
-  const append = (...added: Item[]): void => {
+  const place = (added: readonly Salted[]): void => {
     if (open.length > 0) throw new HoldfastError("internal", `an item came while the calls ${open.join(", ")} had no result`);
-    items.push(...added);
+    items.push(...added.map(({ item }) => item));
+    unhashed.push(...added);
   };
 
   return {
     items,
-    add(event) {
+    digest() {
+      for (const { item, salt } of unhashed) hasher.update(`${salt} ${JSON.stringify(item)}\n`);
+      unhashed = [];
+      return hasher.digest();
+    },
+    add(event, salt) {
+      const append = (...added: readonly Item[]): void => place(added.map((item) => ({ item, salt: salt ?? "" })));
       switch (event.type) {
         case "turn.started":
         case "input.taken":
@@ -39,12 +57,12 @@ export function createWindow(): Window {
           if (!open.includes(event.payload.callId) || results.has(event.payload.callId)) {
             throw new HoldfastError("internal", `call ${event.payload.callId} was settled twice or never proposed`);
           }
-          results.set(event.payload.callId, event.payload.result);
+          results.set(event.payload.callId, { item: event.payload.result, salt: salt ?? "" });
           if (results.size === open.length) {
-            const placed = open.map((callId) => results.get(callId) as ToolResult);
+            const placed = open.map((callId) => results.get(callId) as Salted);
             open = [];
             results.clear();
-            append(...placed);
+            place(placed);
           }
           break;
         default:

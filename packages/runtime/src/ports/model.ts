@@ -1,11 +1,6 @@
-import type { Item, Json, ModelError, ModelItem, Usage } from "@holdfast/protocol";
+import type { Item, ModelError, ModelItem, SentBody, ToolSpec, Usage, Json } from "@holdfast/protocol";
 
-export interface ToolSpec {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the input object. Keys in a fixed order: the request must not change between steps. */
-  readonly schema: Json;
-}
+export type { ToolSpec } from "@holdfast/protocol";
 
 export interface SamplingRequest {
   readonly instructions: string;
@@ -27,8 +22,8 @@ export interface SamplingRequest {
 export type ProposedItem = ModelItem extends infer T ? (T extends unknown ? Omit<T, "id" | "callId"> : never) : never;
 
 export type StreamPart =
-  /** The first byte of the answer arrived. */
-  | { readonly type: "started" }
+  /** The first byte of the answer arrived. `sent`: the digest of the request's body, from models that have one. */
+  | { readonly type: "started"; readonly sent?: SentBody }
   /** `index` tells the answer's items apart. */
   | { readonly type: "text.delta" | "reasoning.delta" | "call.delta"; readonly index: number; readonly text: string }
   /** In the answer's order, which needn't be that of their deltas. */

@@ -6,6 +6,7 @@ import { askHooks } from "../drive/hooks.ts";
 import { loadBare } from "../drive/load.ts";
 import { withSession } from "../drive/session-lock.ts";
 import { createRegisters, emptyHead } from "../kernel/state.ts";
+import { createRequestDigests } from "../kernel/request-digests.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { NewSession, Ports } from "../ports/index.ts";
 
@@ -19,6 +20,7 @@ export async function createSession(ports: Ports, init: NewSession): Promise<str
     head: emptyHead,
     registers: createRegisters(),
     window: createWindow(),
+    digests: createRequestDigests(),
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
     asked: new Set(),

@@ -6,6 +6,7 @@ import { apply } from "../kernel/apply.ts";
 import { isStepEnd } from "../kernel/forked.ts";
 import type { Head, MutableRegisters } from "../kernel/state.ts";
 import { emptyHead } from "../kernel/state.ts";
+import { createRequestDigests } from "../kernel/request-digests.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { Log, Ports, RecordedEvent } from "../ports/index.ts";
 import { titleFrom } from "./rename.ts";
@@ -50,6 +51,7 @@ async function tryFork(ports: Ports, from: string, at: number, title: string | u
     head: { ...point.head, hash },
     registers: point.registers,
     window,
+    digests: createRequestDigests(),
     // A fork's first commit brings all registers: those it takes over are its own from then on.
     staged: { events: [], puts: point.registers.all(), taken: [], blobs: [], at: 0 },
     attachable: new Set(),

@@ -1,0 +1,21 @@
+import type { SentBody } from "@holdfast/protocol";
+import type { SamplingRequest } from "@holdfast/runtime";
+import type { Wire } from "./wire.ts";
+import { isWireName, wireFor } from "./wires.ts";
+
+/**
+ * Digests of the bodies that requests to `provider/name` have, written as `sent` says: nothing is sent, and no key or
+ * address is needed. Null for a wire that isn't known here. What was encoded once is kept, as for sampling.
+ */
+export function createBodyDigest(): (model: string, sent: SentBody, request: SamplingRequest) => Promise<string | null> {
+  const wires = new Map<string, Wire>();
+  return async (model, { wire: name, mostOutput }, request) => {
+    if (!isWireName(name)) return null;
+    const slash = model.indexOf("/");
+    const key = JSON.stringify([model, name, mostOutput]);
+    const identity = { provider: model.slice(0, slash), model: model.slice(slash + 1) };
+    const wire = wires.get(key) ?? wireFor(name)(identity, { maxOutputTokens: mostOutput ?? null });
+    wires.set(key, wire);
+    return (await wire.body(request)).digest;
+  };
+}
