@@ -3,14 +3,18 @@ import { requestOf } from "../drive/request.ts";
 import { createRequestDigests, keyedDigest } from "../kernel/request-digests.ts";
 import type { State } from "../kernel/state.ts";
 import { createWindow } from "../kernel/window.ts";
-import type { Ports, SamplingRequest } from "../ports/index.ts";
+import type { Log, Ports, SamplingRequest } from "../ports/index.ts";
 
 /** The digest of the body that a request to `model` has, written as `sent` says; null where this program knows no such wire. */
 export type BodyDigest = (model: string, sent: SentBody, request: SamplingRequest) => Promise<string | null>;
 
-export interface ReplayPorts extends Pick<Ports, "log" | "blobs" | "director"> {
+export interface ReplayPorts extends Pick<Ports, "blobs" | "director"> {
+  readonly log: ReplayLog;
   readonly bodyDigest: BodyDigest;
 }
+
+/** Replay only reads. */
+export type ReplayLog = Pick<Log, "load" | "read" | "snapshot" | "inbox">;
 
 export interface RequestReplay {
   /** Takes an event's items into the window. Throws `internal` where they can't stand there. */

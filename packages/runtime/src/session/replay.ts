@@ -1,5 +1,5 @@
 import type { StoredEvent } from "@holdfast/protocol";
-import { isHoldfastError } from "@holdfast/protocol";
+import { eventPayloads, isHoldfastError } from "@holdfast/protocol";
 import type { Hasher } from "../hash.ts";
 import { createHasher } from "../hash.ts";
 import { apply } from "../kernel/apply.ts";
@@ -9,7 +9,7 @@ import { decide } from "../kernel/decide.ts";
 import type { Head, MutableRegisters } from "../kernel/state.ts";
 import { createRegisters, emptyHead } from "../kernel/state.ts";
 import type { Log, RecordedEvent, RegisterRow } from "../ports/index.ts";
-import type { ReplayPorts, RequestReplay } from "./replay-request.ts";
+import type { ReplayLog, ReplayPorts, RequestReplay } from "./replay-request.ts";
 import { createRequestReplay } from "./replay-request.ts";
 import { loadState, newer, parseHead, parseRegisters, readEvents } from "./stored.ts";
 
@@ -76,7 +76,7 @@ export async function replaySession(ports: ReplayPorts, session: string): Promis
 }
 
 /** Oldest first. */
-async function snapshotsOf(log: Log, session: string, tip: number): Promise<Snapshot[]> {
+async function snapshotsOf(log: ReplayLog, session: string, tip: number): Promise<Snapshot[]> {
   const found: Snapshot[] = [];
   for (let at = tip; ;) {
     const snapshot = await log.snapshot(session, at);
@@ -114,6 +114,8 @@ async function foldAll(
 /** Applies an event, if it could follow. */
 async function step(fold: Fold, stored: StoredEvent, event: RecordedEvent): Promise<ReplayDeparture | null> {
   const { seq, hash, at } = stored;
+  const schema = Object.hasOwn(eventPayloads, event.type) ? eventPayloads[event.type] : undefined;
+  if (schema?.safeParse(event.payload).success !== true) return { seq, what: "event", detail: `it is no ${event.type}` };
   const problem = contradiction(fold, event);
   if (problem !== null) return { seq, what: "plan", detail: `${event.type}: ${problem}` };
   if (event.type === "sampling.settled") {
@@ -138,7 +140,7 @@ function look({ requests }: Fold, stored: StoredEvent, event: RecordedEvent): Re
   }
 }
 
-async function compareTip(fold: Fold, log: Log, session: string, seq: number): Promise<ReplayDeparture | null> {
+async function compareTip(fold: Fold, log: ReplayLog, session: string, seq: number): Promise<ReplayDeparture | null> {
   if (fold.head.seq < seq) return { seq: fold.head.seq + 1, what: "chain", detail: `the log ends before event ${seq}` };
   const stored = await log.load(session);
   // Somebody goes on with it.

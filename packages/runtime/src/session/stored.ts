@@ -6,7 +6,7 @@ import type { Log, RecordedEvent, RegisterRow, SessionRow } from "../ports/index
 
 /** Head and registers as they were committed last. Throws `session_not_found`, `session_newer`, `session_corrupt`. */
 export async function loadState(
-  log: Log,
+  log: Pick<Log, "load">,
   session: string,
 ): Promise<{ readonly row: SessionRow; readonly head: Head; readonly registers: MutableRegisters }> {
   const stored = await log.load(session);
