@@ -46,6 +46,28 @@ test("a worker of one process hears the bell of another", async () => {
   stop.abort();
 });
 
+test("what was begun is brought to its end, also where it can't be asked any more what is due", async () => {
+  let isDone = false;
+  let asked = 0;
+  const served = serve(
+    untilIdle({
+      due: async () => {
+        asked += 1;
+        if (asked === 1) return ["a", "b"];
+        throw new Error("the disk is gone");
+      },
+      work: async (session) => {
+        if (session === "b") return;
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        isDone = true;
+      },
+    }),
+    () => new Promise(() => undefined),
+  );
+  await expect(served).rejects.toThrow("the disk is gone");
+  expect(isDone).toBe(true);
+});
+
 test("each session is worked on by one at a time, so many together as is said, and all are done in the end", async () => {
   const left = new Set(["a", "b", "c", "d", "e"]);
   const now = new Set<string>();

@@ -22,12 +22,22 @@ export type CommandCheck = z.infer<typeof commandCheck>;
 export const changeToRead = z.object({ path: z.string(), digest: z.string(), parts: z.number().int().positive() });
 export type ChangeToRead = z.infer<typeof changeToRead>;
 
+/** Which changes are reviewed: what isn't committed, all since a reference, or one commit. */
+export const reviewRange = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("uncommitted") }),
+  z.object({ type: z.literal("base"), ref: z.string() }),
+  z.object({ type: z.literal("commit"), ref: z.string() }),
+]);
+export type ReviewRange = z.infer<typeof reviewRange>;
+
 /** Every part of these changes must have been shown to the model. */
 export const inspectedCheck = z.object({
   ...asked,
   kind: z.literal("inspected"),
   /** In words: which changes they are. */
   range: z.string(),
+  /** Where they are read again by a process that goes on with the review. */
+  source: reviewRange.optional(),
   files: z.array(changeToRead),
 });
 export type InspectedCheck = z.infer<typeof inspectedCheck>;

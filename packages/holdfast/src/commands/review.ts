@@ -1,4 +1,4 @@
-import type { InspectedCheck, Json } from "@holdfast/protocol";
+import type { InspectedCheck, Json, ReviewRange } from "@holdfast/protocol";
 import type { DriveEnd } from "@holdfast/runtime";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
@@ -8,10 +8,10 @@ import { findWorkspace } from "../config/workspace.ts";
 import { renderEnding } from "../render/ending.ts";
 import { jsonLine } from "../render/json-events.ts";
 import { createStyle } from "../render/style.ts";
-import type { Changes, ReviewRange } from "../review/changes.ts";
-import { readChanges } from "../review/changes.ts";
+import type { Changes } from "../review/changes.ts";
 import type { ReviewAnswer, Severity } from "../review/findings.ts";
 import { isAtLeast, readFindings } from "../review/findings.ts";
+import { changesIn } from "../review/reopen.ts";
 import { renderReview } from "../review/render.ts";
 import type { Hosts } from "../runtime-api.ts";
 import { driveTurn } from "../session/drive-turn.ts";
@@ -64,8 +64,8 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   if (!given.has("fix") && wishes.checks.length > 0)
     throw usage(spec, "--check belongs to --fix", "a review changes nothing that a command could check");
   const setup = await openSetup(io, { profile: given.value("profile"), overrides: given.values("config") });
-  const changes = await changesOf(io, hosts, setup, wishes, range);
-  const { end, answer, session } = await review(given, io, hosts, setup, wishes, changes);
+  const changes = await changesIn(hosts, setup, await findWorkspace(wishes.folder, io.cwd, io.env), wishes.sandbox, range);
+  const { end, answer, session } = await review(given, io, hosts, setup, wishes, range, changes);
   if (answer === null || end.standing !== "verified") return end.exitStatus;
   const threshold = given.value("fail-on") as Severity | undefined;
   const isBad = threshold !== undefined && answer.findings.some((finding) => isAtLeast(finding, threshold));
@@ -81,21 +81,6 @@ function rangeOf(given: Arguments): ReviewRange {
   return commit === undefined ? { type: "uncommitted" } : { type: "commit", ref: commit };
 }
 
-async function changesOf(io: Io, hosts: Hosts, setup: Setup, wishes: SessionWishes, range: ReviewRange): Promise<Changes> {
-  const { cwd, root } = await findWorkspace(wishes.folder, io.cwd, io.env);
-  const host = await hosts.openHost(setup, { cwd, roots: [{ id: "root", path: root }] });
-  const { processes, ids } = host.ports;
-  const session = ids.next("review");
-  const mode = wishes.sandbox === "off" ? "off" : "read-only";
-  try {
-    const confinement = { mode, network: "none", scope: {}, roots: [root], purpose: "session" } as const;
-    return await readChanges({ processes, session, root, confinement }, range);
-  } finally {
-    await processes.endSession(session, { forget: true });
-    await host.close();
-  }
-}
-
 interface Reviewed {
   readonly end: DriveEnd;
   readonly session: string;
@@ -103,7 +88,15 @@ interface Reviewed {
   readonly answer: ReviewAnswer | null;
 }
 
-async function review(given: Arguments, io: Io, hosts: Hosts, setup: Setup, wishes: SessionWishes, changes: Changes): Promise<Reviewed> {
+async function review(
+  given: Arguments,
+  io: Io,
+  hosts: Hosts,
+  setup: Setup,
+  wishes: SessionWishes,
+  range: ReviewRange,
+  changes: Changes,
+): Promise<Reviewed> {
   const [{ readChange }, { reviewPrompt, reviewSchema }] = await Promise.all([
     import("@holdfast/tools/read-change"),
     import("@holdfast/harness/text/review"),
@@ -116,6 +109,7 @@ async function review(given: Arguments, io: Io, hosts: Hosts, setup: Setup, wish
     authority: "user",
     isRequired: true,
     range: changes.range,
+    source: range,
     files,
   };
   const reviewer = wishes.model ?? setup.config.models.review;

@@ -1,14 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Processes } from "@holdfast/runtime";
+import type { ReviewRange } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { ReadableChange } from "@holdfast/tools/read-change";
 import { sanitizeLine } from "../render/sanitize.ts";
-
-/** Which changes are reviewed. */
-export type ReviewRange =
-  | { readonly type: "uncommitted" }
-  | { readonly type: "base"; readonly ref: string }
-  | { readonly type: "commit"; readonly ref: string };
 
 export interface Changes {
   /** In words. */

@@ -187,7 +187,10 @@ export async function resumeSession(
   const keepsSchema = view.turns.at(-1)?.outcome === null && wishes.outputSchema === null;
   const asked = keepsSchema ? { ...wishes, outputSchema: view.settings.outputSchema ?? null } : wishes;
   const patch = settingsPatch(asked, view.settings, model, await limitPresets());
-  const host = await hosts.openHost(setup, { cwd: real, roots: view.roots, reach: { ...view.settings, ...patch } });
+  const workspace = { cwd: real, root: root ?? real };
+  const isReview = view.checks.some((check) => check.kind === "inspected");
+  const tools = isReview ? await (await import("../review/reopen.ts")).reviewTools(hosts, setup, workspace, view) : [];
+  const host = await hosts.openHost(setup, { cwd: real, roots: view.roots, reach: { ...view.settings, ...patch }, tools });
   try {
     await untilFree(host.ports, session, waitMs);
     await assertFree(host.ports, session);
@@ -198,7 +201,7 @@ export async function resumeSession(
     return {
       host,
       session,
-      workspace: { cwd: real, root: view.roots[0]?.path ?? real },
+      workspace,
       model,
       checks: [...view.checks, ...checks],
       notes: notesOf(setup),

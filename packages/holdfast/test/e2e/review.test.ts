@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Script } from "./model-server.ts";
-import { createPlace } from "./run.ts";
+import { createPlace, until } from "./run.ts";
 
 const files = {
   "src/sum.js": "export const sum = (a, b) => a + b;\n",
@@ -35,6 +35,19 @@ async function place(script: Script) {
 }
 
 describe("a review", () => {
+  test("that was killed is gone on with: the changes can still be read", async () => {
+    const at = await place((results, sampling) =>
+      sampling === 1 ? { text: "lost", delayMs: 60_000 } : results.length === 0 ? all : answer(),
+    );
+    const run = at.start(["review", "--model", "openai/test"]);
+    await until(() => at.server.requests.length === 1, "the model was asked");
+    run.child.kill("SIGKILL");
+    await run.finished;
+    const { code, stderr } = await at.exec("resume", await at.session());
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain("all 3 changed files of the uncommitted changes were read");
+  });
+
   test("of changes that git can't tell says so, instead of leaving them out", async () => {
     const at = await place(() => answer());
     writeFileSync(join(at.workspace, ".git/index"), "no index");

@@ -35,15 +35,19 @@ export async function serve(
   };
   const isResting = (session: string): boolean => (rests.get(session)?.until ?? 0) > performance.now();
 
-  while (!signal.aborted) {
-    const sessions = await due();
-    for (const session of rests.keys()) if (!sessions.includes(session) && !running.has(session)) rests.delete(session);
-    for (const session of sessions) {
-      if (running.size >= atOnce) break;
-      if (!running.has(session) && !isResting(session)) start(session);
+  try {
+    while (!signal.aborted) {
+      const sessions = await due();
+      for (const session of rests.keys()) if (!sessions.includes(session) && !running.has(session)) rests.delete(session);
+      for (const session of sessions) {
+        if (running.size >= atOnce) break;
+        if (!running.has(session) && !isResting(session)) start(session);
+      }
+      if (running.size === 0 && untilIdle) break;
+      await Promise.race([wait(askEveryMs, signal), ...running.values()]);
     }
-    if (running.size === 0 && untilIdle) break;
-    await Promise.race([wait(askEveryMs, signal), ...running.values()]);
+  } finally {
+    // Also where it can't be asked any more what is due: what was begun is brought to its end.
+    await Promise.all(running.values());
   }
-  await Promise.all(running.values());
 }
