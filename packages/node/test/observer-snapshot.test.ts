@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
+import { regularText } from "../src/files/regular.ts";
 import { rootedRules } from "../src/observer/ignore-rules.ts";
 import { manifestBlobs } from "../src/observer/index.ts";
 import { makePlace, type Place } from "./observer-fixture.ts";
@@ -143,6 +144,26 @@ describe.each([{ git: true }, { git: false }])("with git: $git", ({ git }) => {
     const after = await place.observer().snapshot(before.manifest);
     expect((await place.observer().list(after.manifest)).map(({ path, kind }) => [path, kind])).toEqual([["a", "other"]]);
   });
+});
+
+test.each(["/dev/zero", "/etc/passwd"])("an ignore file that is a link to %s is not followed", async (target) => {
+  place = makePlace({ git: true });
+  place.write("a", "a");
+  symlinkSync(target, join(place.dir, ".gitignore"));
+  const observer = place.observer();
+  const { manifest } = await observer.snapshot(null);
+  expect((await names(place, manifest)).sort()).toEqual([".gitignore", "a"]);
+  expect(Buffer.from((await place.blobs.get(manifest)) ?? []).toString("latin1")).not.toContain("root:");
+});
+
+test("what Holdfast reads of a repository is no pipe that it would wait for", async () => {
+  place = makePlace({ git: true });
+  place.write("a", "a");
+  const pipe = join(place.dir, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  expect(regularText(pipe, { followsLink: true })).toBe(null);
+  expect(regularText("/dev/zero", { followsLink: true })).toBe(null);
+  expect(regularText(join(place.dir, "a"), { followsLink: false })).toBe("a");
 });
 
 test("a snapshot writes nothing into .git and runs nothing that the repository names", async () => {

@@ -159,6 +159,29 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     git(place.workspace, "config", "--unset", "core.hooksPath");
   });
 
+  it("leaves what git's configuration includes, and makes nothing that Holdfast takes from a project, but where a person approved it", async () => {
+    const included = join(place.workspace, "team/gitconfig");
+    mkdirSync(dirname(included), { recursive: true });
+    writeFileSync(included, "[core]\n\thooksPath = team/hooks\n");
+    mkdirSync(join(place.workspace, "team/hooks"));
+    git(place.workspace, "config", "include.path", "../team/gitconfig");
+    const plant = "mkdir .holdfast; echo evil > .holdfast/config.toml; echo {} > .mcp.json";
+    const { text } = await run(`echo evil >> team/gitconfig; touch team/hooks/pre-push; mv team t; ${plant}; true`);
+    expect(readFileSync(included, "utf8")).toBe("[core]\n\thooksPath = team/hooks\n");
+    expect(text).toContain(`moved ${place.workspace}/.mcp.json out of the workspace`);
+    const made = ["team/hooks/pre-push", ".holdfast", ".mcp.json"].map((name) => existsSync(join(place.workspace, name)));
+    expect(made).toEqual([false, false, false]);
+    await run(plant, { confinement: { scope: { writable: [join(place.workspace, ".holdfast/config.toml")] } } });
+    expect(readFileSync(join(place.workspace, ".holdfast/config.toml"), "utf8")).toBe("evil\n");
+    expect(existsSync(join(place.workspace, ".mcp.json"))).toBe(false);
+    writeFileSync(join(place.workspace, ".mcp.json"), "{}");
+    await run("echo evil > .mcp.json; rm .mcp.json; mv .mcp.json m; rm -rf .holdfast; true");
+    expect(readFileSync(join(place.workspace, ".mcp.json"), "utf8")).toBe("{}");
+    expect(existsSync(join(place.workspace, ".holdfast/config.toml"))).toBe(true);
+    git(place.workspace, "config", "--unset", "include.path");
+    for (const name of [".holdfast", ".mcp.json", "team"]) rmSync(join(place.workspace, name), { recursive: true });
+  });
+
   it("can't move a protected place away with the folders around it", async () => {
     mkdirSync(join(place.workspace, "tools/hooks"), { recursive: true });
     git(place.workspace, "config", "core.hooksPath", "tools/hooks");

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { decide, policy, request } from "./world.ts";
+import { createPolicy } from "../src/index.ts";
+import { decide, home, policy, request } from "./world.ts";
 
 const file = (tool: string, path: string) => decide({ tool, path });
 
@@ -26,6 +27,14 @@ test("credentials outside the workspace are refused, also through a link", async
   ]) {
     expect(await file("read_file", path), path).toMatchObject({ decision: "deny", rule: { id: "builtin:secret-folder" } });
   }
+});
+
+test("a file that a hook or an MCP server runs is changed only with a person's consent, by an edit or a command line", async () => {
+  const guarding = createPolicy({ home, guarded: ["/srv/app/src/a.ts"] });
+  const calls = [request({ tool: "edit_file", path: "/srv/app/src/a.ts" }), request("echo x > src/a.ts"), request("cp README.md src/a.ts")];
+  for (const call of calls)
+    expect(await guarding.decide(call)).toMatchObject({ decision: "review", rule: { id: "builtin:protected-write" } });
+  for (const call of calls) expect(await policy.decide(call)).toMatchObject({ decision: "allow" });
 });
 
 test("secret files inside the workspace are asked for", async () => {

@@ -43,7 +43,11 @@ const mcpServer = table(
     command: key(text, "the program of a server that speaks over standard input and output", { refused: filledIn }),
     args: key(list(textLike("a string", "^[^\\0]*$")), "its arguments", { refused: filledIn }),
     env: key(variables, "environment variables for it, beside the usual ones", { refused: filledIn }),
-    cwd: key(text, "the folder it runs in; the project's where nothing is said", { refused: filledIn }),
+    cwd: key(
+      text,
+      "the folder it runs in, seen from the project's; where nothing is said, the project's, and for one of yours in a project without trust an empty one",
+      { refused: filledIn },
+    ),
     url: key(url, "the address of a server that speaks over HTTP", { refused: filledIn }),
     headers: key(headers, "HTTP headers for it", { refused: () => "headers carry keys" }),
     enabled: key(toggle, "false: the server isn't used", { default: true }),

@@ -36,7 +36,7 @@ A resumed session keeps the settings it was started with; only flags change them
 
 ## What a project may set
 
-A project's file is written by whoever wrote the project. Trusted, it may set the keys that are marked with *project* below, and nothing that would reach your keys, your machine or your money: any other key is an error that names the line. Its limits may only be tighter than yours. Its checks are added to yours. Its hooks and MCP servers run in the sandbox, each only after you accepted exactly what it runs: \`holdfast trust\` shows them, \`holdfast trust --accept HASH\` accepts one. A server of yours with the same name stays yours.
+A project's file is written by whoever wrote the project. Trusted, it may set the keys that are marked with *project* below, and nothing that would reach your keys, your machine or your money: any other key is an error that names the line. Its limits may only be tighter than yours. Its checks are added to yours. The model that it chooses is one of a provider that you set up. Its hooks and MCP servers run in the sandbox, each only after you accepted exactly what it runs, with the project's files that its command line names: \`holdfast trust\` shows them, \`holdfast trust --accept HASH\` accepts one. A server of yours with the same name stays yours.
 `;
 
 function section(name: string, key: Key, outer: Key): string[] {

@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
 import { gitMode, readDigest } from "./digest.ts";
 import { type Git, gitLine } from "./git.ts";
-import { plain, projectInstructions } from "./instructions.ts";
+import { plain, plainLine, projectInstructions } from "./instructions.ts";
 import { decodeName, fsPath } from "./names.ts";
 
 export interface WorldInput {
@@ -20,8 +20,8 @@ export async function worldSections(input: WorldInput): Promise<WorldSection[]> 
   const top = await gitLine(git, cwd, ["rev-parse", "--show-toplevel"]);
   const home = roots.find((root) => !relative(root.path, cwd).startsWith(".."));
   const lines = [
-    `Working folder: ${plain(cwd)}`,
-    ...(roots.length > 1 ? [`Workspace roots: ${roots.map((root) => plain(root.path)).join(", ")}`] : []),
+    `Working folder: ${plainLine(cwd)}`,
+    ...(roots.length > 1 ? [`Workspace roots: ${roots.map((root) => plainLine(root.path)).join(", ")}`] : []),
     `Platform: ${process.platform} ${process.arch}`,
     `Date: ${new Date(input.now).toISOString().slice(0, 10)}`,
     "Shell: bash",
