@@ -55,10 +55,11 @@ test.each([
   ["an event that is missing", "DELETE FROM events WHERE seq = 3", "order"],
   ["an end that is missing", "DELETE FROM events WHERE seq > 8", "missing"],
   ["two events that changed places", "UPDATE events SET seq = CASE seq WHEN 3 THEN -4 ELSE -3 END WHERE seq IN (3, 4)", "order"],
-])("%s is found, and nobody goes on with such a session", async (_, sql, fault) => {
+])("%s is found, and nobody goes on with such a session or forks it", async (_, sql, fault) => {
   const { ports, session } = await twoTurns();
   tamper(sql);
   expect((await verifyLog(ports, session)).fault?.fault).toBe(fault);
+  await expect(forkSession(ports, session)).rejects.toMatchObject({ code: "session_corrupt" });
   await post(ports, session, say("go on"));
   await expect(drive(ports, session, { waiting: "return" })).rejects.toMatchObject({ code: "session_corrupt" });
 });

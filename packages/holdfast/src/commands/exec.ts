@@ -1,4 +1,5 @@
 import { realpath, stat } from "node:fs/promises";
+import { letGo } from "../session/let-go.ts";
 import { dirname, resolve } from "node:path";
 import type { DriveEnd } from "@holdfast/runtime";
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
@@ -149,7 +150,7 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     });
     // Nobody is left to look after what runs in the background.
     if (given.has("ephemeral")) await ready.host.ports.processes.endSession(ready.session, { forget: true });
-    else await ready.host.runtime.closeSession(ready.host.ports, ready.session);
+    else await letGo(io, ready.host, ready.session);
     if (outputPath !== null) await writeMessage(outputPath, end, io);
     shown.end(end, given.has("ephemeral") ? null : ready.session);
     if (given.has("ephemeral") && end.standing === "waiting") {

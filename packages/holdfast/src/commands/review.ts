@@ -18,6 +18,7 @@ import { driveTurn } from "../session/drive-turn.ts";
 import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
 import { showJson, showProgress } from "../session/show-turn.ts";
+import { letGo } from "../session/let-go.ts";
 import type { ReadySession, Setup } from "../session/start.ts";
 import { inputParts, openSetup, resumeSession, startSession } from "../session/start.ts";
 
@@ -171,7 +172,7 @@ async function fix(given: Arguments, io: Io, hosts: Hosts, setup: Setup, wishes:
   try {
     const shown = given.has("json") ? showJson(io, ready) : showProgress(io, ready, given.has("quiet"));
     const end = await takeTurn(io, ready, setup, fixPrompt(), shown.onEvent);
-    await ready.host.runtime.closeSession(ready.host.ports, session);
+    await letGo(io, ready.host, session);
     shown.end(end, session);
     return end.exitStatus;
   } finally {

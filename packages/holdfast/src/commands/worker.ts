@@ -7,6 +7,7 @@ import { jsonLine } from "../render/json-events.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { Hosts } from "../runtime-api.ts";
 import { driveTurn } from "../session/drive-turn.ts";
+import { letGo } from "../session/let-go.ts";
 import type { Setup } from "../session/start.ts";
 import { openSetup, resumeSession } from "../session/start.ts";
 
@@ -92,6 +93,8 @@ async function goOn(io: Io, hosts: Hosts, setup: Setup, session: string): Promis
       onStop: (handler) => io.onStop(handler),
       onStopping: () => undefined,
     });
+    // Nobody is left to look after what runs in the background.
+    await letGo(io, host, session);
     return end.standing;
   } finally {
     await host.close();

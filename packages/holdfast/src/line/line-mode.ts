@@ -13,6 +13,7 @@ import { sanitizeLine } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
 import { driveTurn } from "../session/drive-turn.ts";
 import { answerTyped } from "../session/read-answer.ts";
+import { letGo } from "../session/let-go.ts";
 import type { ReadySession } from "../session/start.ts";
 import { inputParts } from "../session/start.ts";
 import { createAnswerStream } from "./answer-stream.ts";
@@ -71,7 +72,7 @@ export async function runLineMode(options: LineModeOptions): Promise<number> {
   }
   const current = slash.current();
   if (current !== null) {
-    await current.host.runtime.closeSession(current.host.ports, current.session);
+    await letGo(io, current.host, current.session);
     screen.print([`go on with: holdfast resume ${current.session}`]);
   }
   return screen.isInteractive && io.stdin.isTTY ? 0 : status;

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createPlace } from "./run.ts";
+import { createPlace, processesWith, until } from "./run.ts";
 
 const command = (text: string) => ({ name: "run_command", input: { command: text } });
 
@@ -60,3 +60,18 @@ test("a project's hook runs only in a trusted project, only as it was accepted, 
   expect(existsSync(join(place.workspace, "changed"))).toBe(false);
   expect(changed.stderr).toContain("was not accepted");
 });
+
+test.each(["session_start", "prompt_submitted", "session_end"])(
+  "Ctrl-C ends a hook that hangs at %s, with all it started",
+  async (event) => {
+    const place = await createPlace(() => ({ text: "Done." }));
+    const home = join(place.home, ".holdfast");
+    mkdirSync(home);
+    writeFileSync(join(home, "config.toml"), `[[hooks.${event}]]\ncommand = "sleep 300; : ${place.marker}"\n`);
+    const run = place.start(["exec", "go"]);
+    await until(() => processesWith(`: ${place.marker}`).length > 0, "the hook runs");
+    run.child.kill("SIGINT");
+    expect((await run.finished).code).toBe(event === "session_end" ? 0 : 130);
+    expect(processesWith(`: ${place.marker}`)).toEqual([]);
+  },
+);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createPlace, until } from "./run.ts";
+import { createPlace, processesWith, until } from "./run.ts";
 
 const lines = (text: string) =>
   text
@@ -27,6 +27,24 @@ describe("a worker", () => {
     expect(work.code).toBe(0);
     expect(place.server.requests).toHaveLength(3);
     expect(lines((await place.start(["worker", "--once", "--json"]).finished).stdout)).toEqual([]);
+  });
+
+  test("leaves nothing of a session running once its turn has ended", async () => {
+    const place = await createPlace((_, sampling) =>
+      sampling === 1
+        ? { calls: [{ name: "run_command", input: { command: `sleep 300; : ${place.marker}`, yield_s: 0 } }] }
+        : sampling === 2
+          ? { text: "lost", delayMs: 60_000 }
+          : { text: "Done." },
+    );
+    const run = place.start(["exec", "serve"]);
+    await until(() => place.server.requests.length === 2, "the command runs in the background");
+    run.child.kill("SIGKILL");
+    await run.finished;
+    expect(processesWith(place.marker)).not.toEqual([]);
+    const { stdout } = await place.start(["worker", "--once", "--json"]).finished;
+    expect(lines(stdout).at(-1)).toMatchObject({ type: "worker.ended", detail: "unverified" });
+    await until(() => processesWith(place.marker).length === 0, "the command has ended");
   });
 
   test("leaves to another worker what that one took up first", async () => {

@@ -70,9 +70,10 @@ export async function amend(
   ports: Ports,
   session: string,
   change: (driver: Driver) => SessionEvent[] | Promise<SessionEvent[]>,
+  signal?: AbortSignal,
 ): Promise<void> {
   await withSession(ports, session, async () => {
-    const driver = await loadBare(ports, session, { waiting: "return" });
+    const driver = await loadBare(ports, session, { waiting: "return", ...(signal === undefined ? {} : { signal }) });
     stage(driver, await change(driver));
     await flush(driver);
   });
@@ -80,18 +81,23 @@ export async function amend(
 
 /**
  * Ends what the session left running in the background. The session itself can be resumed; where somebody drives it again
- * already, what runs is theirs to end.
+ * already, what runs is theirs to end. The signal ends hooks that are asked meanwhile.
  */
-export async function closeSession(ports: Ports, session: string): Promise<void> {
+export async function closeSession(ports: Ports, session: string, signal?: AbortSignal): Promise<void> {
   try {
-    await amend(ports, session, async (driver) => {
-      await ports.processes.endSession(session, { forget: false });
-      const told = await askHooks(driver, { event: "session_end", data: () => ({}) });
-      const ended = driver.registers.entries("task").map(([taskId]): SessionEvent => {
-        return { type: "task.ended", payload: { taskId, exitCode: null, signal: null, why: "ended" } };
-      });
-      return [...ended, ...told.ran];
-    });
+    await amend(
+      ports,
+      session,
+      async (driver) => {
+        await ports.processes.endSession(session, { forget: false });
+        const told = await askHooks(driver, { event: "session_end", data: () => ({}) });
+        const ended = driver.registers.entries("task").map(([taskId]): SessionEvent => {
+          return { type: "task.ended", payload: { taskId, exitCode: null, signal: null, why: "ended" } };
+        });
+        return [...ended, ...told.ran];
+      },
+      signal,
+    );
   } catch (error) {
     if (!isHoldfastError(error) || error.code !== "session_busy") throw error;
   }

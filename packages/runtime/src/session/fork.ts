@@ -11,6 +11,7 @@ import { createWindow } from "../kernel/window.ts";
 import type { Log, Ports, RecordedEvent } from "../ports/index.ts";
 import { titleFrom } from "./rename.ts";
 import { loadState, parseHead, parseRegisters, readEvents } from "./stored.ts";
+import { refuseBroken } from "./verify.ts";
 
 /** How often a session that is being driven may go on while it is forked. */
 const mostTries = 50;
@@ -18,7 +19,7 @@ const mostTries = 50;
 /**
  * Makes a session of its own that shares another's history up to `at` (an event's number; by default all of it), or up to the
  * last end of a step before. Nothing is copied. The other session may be driven meanwhile. Returns the new one's id and where
- * it begins. Throws `session_not_found`, `usage` where no step had ended by then.
+ * it begins. Throws `session_not_found`, `session_corrupt` where its log was changed, `usage` where no step had ended by then.
  */
 export async function forkSession(
   ports: Ports,
@@ -36,8 +37,9 @@ export async function forkSession(
 }
 
 async function tryFork(ports: Ports, from: string, at: number, title: string | undefined): Promise<{ session: string; seq: number }> {
-  const { row } = await loadState(ports.log, from);
+  const { row, head } = await loadState(ports.log, from);
   const stored = await ports.log.read(from, 1, row.seq);
+  refuseBroken(from, stored, head);
   const events = readEvents(stored);
   const point = await stepEnd(ports.log, from, events, Math.min(at, row.seq));
   const { seq } = point.head;
