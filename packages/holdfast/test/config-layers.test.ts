@@ -226,11 +226,22 @@ test("what is no text of a person's is told as what it is", async () => {
   const request = { home, project, isTrusted: true, env: {} };
   await put(projectFile(), "");
   await link();
-  expect(((await failure(loadConfig(request))) as Error).message).toContain("leads out of the project");
+  expect(((await failure(loadConfig(request))) as Error).message).toContain("is reached by a link");
+  // Inside, too: the place itself is what commands can't change.
+  await rm(projectFile());
+  await put(join(project, "shared.toml"), "");
+  await symlink(join(project, "shared.toml"), projectFile());
+  expect(((await failure(loadConfig(request))) as Error).message).toContain("is reached by a link");
   await rm(join(project, ".holdfast"), { recursive: true });
+  // Other programs read that one, and have their own opinion of it.
+  await symlink(outside, join(project, ".mcp.json"));
+  expect((await loadConfig(request)).problems).toMatchObject([
+    { severity: "note", message: expect.stringContaining("is reached by a link") },
+  ]);
+  await rm(join(project, ".mcp.json"));
   await symlink(folder, join(project, ".holdfast"));
   await put(join(folder, "config.toml"), "");
-  expect(((await failure(loadConfig(request))) as Error).message).toContain("leads out of the project");
+  expect(((await failure(loadConfig(request))) as Error).message).toContain("is reached by a link");
   await rm(join(project, ".holdfast"));
 
   await put(userFile(), Buffer.concat([Buffer.from('model = "a/b"\neffort = "'), Buffer.from([0xff, 0xfe])]));

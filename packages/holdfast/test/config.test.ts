@@ -6,7 +6,7 @@ import { defaultConfig, loadConfig } from "../src/config/config.ts";
 import { ensureHome, writeAtomically } from "../src/config/home.ts";
 import { chooseModel, endpointOf } from "../src/config/model-choice.ts";
 import { secretValues } from "../src/config/provider.ts";
-import { distrust, isTrusted, readTrust, trust, trustPath } from "../src/config/trust-store.ts";
+import { distrust, isDistrusted, isTrusted, readTrust, trust, trustPath } from "../src/config/trust-store.ts";
 import { assertWorkable, findWorkspace, workspaceRoots } from "../src/config/workspace.ts";
 
 let folder = "";
@@ -114,9 +114,12 @@ test("trust is kept by real path, for exactly this folder, privately", async () 
   expect(await isTrusted(home, project)).toBe(true);
   expect(await isTrusted(home, join(project, "vendor"))).toBe(false);
   expect((await stat(trustPath(home))).mode & 0o777).toBe(0o600);
-  expect(await distrust(home, project)).toBe(true);
-  expect(await distrust(home, project)).toBe(false);
+  expect(await distrust(home, project, new Date())).toBe(true);
+  expect(await distrust(home, project, new Date())).toBe(false);
   expect(await isTrusted(home, project)).toBe(false);
+  expect(await isDistrusted(home, project)).toBe(true);
+  await trust(home, project, new Date(0));
+  expect([await isTrusted(home, project), await isDistrusted(home, project)]).toEqual([true, false]);
 });
 
 test("a damaged trust store grants nothing and is not written over", async () => {

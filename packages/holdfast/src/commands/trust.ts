@@ -35,7 +35,7 @@ const spec: CommandSpec = {
   },
   words: { min: 0, max: 1, named: "project folder" },
   notes: [
-    "Without a PATH: the project around this folder. Trust is kept in $HOLDFAST_HOME/trust.json, never in the project; it counts for exactly this project, not for projects inside it, and for sessions started from now on.",
+    "Without a PATH: the project around this folder. Trust is kept in $HOLDFAST_HOME/trust.json, never in the project; it counts for exactly this project, not for projects inside it, and for sessions started from now on; --remove ends it for those that go on, too.",
     "A hook or MCP server is accepted exactly as it is shown, by the hash of its definition; changed, it has to be accepted again. They run in the sandbox.",
   ],
   examples: [
@@ -58,7 +58,7 @@ async function run(given: Arguments, io: Io): Promise<number> {
   const [path] = given.words;
   if (given.has("remove")) {
     const folder = path ?? (await findWorkspace(".", io.cwd, io.env)).root;
-    const was = await distrust(home, resolve(io.cwd, folder));
+    const was = await distrust(home, resolve(io.cwd, folder), new Date());
     await forgetAccepted(home, resolve(io.cwd, folder));
     io.stderr.write(was ? `no longer trusted: ${sanitizeLine(folder)}\n` : `was not trusted: ${sanitizeLine(folder)}\n`);
     return 0;

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
-import { sep } from "node:path";
+import { join, relative } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { LineOf } from "./positions.ts";
 import { readPositions } from "./positions.ts";
@@ -13,7 +13,8 @@ export interface TomlText {
 const largestFile = 256 * 1024;
 
 /**
- * The text of a config file, null where there is none. A file of a project (`inside`) must lie in it, links followed.
+ * The text of a config file, null where there is none. A file of a project (`inside`) must lie there without any link on
+ * the way: what commands of a session may not change is the place itself.
  * Throws `config_invalid` for what is no text file that a person wrote.
  */
 export async function readConfigText(path: string, inside?: string): Promise<string | null> {
@@ -26,9 +27,8 @@ export async function readConfigText(path: string, inside?: string): Promise<str
       if (isMissing(error)) return null;
       throw wrong("can't be read", "check its permissions", error);
     }
-    const root = await realpath(inside);
-    if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) {
-      throw wrong("is a link that leads out of the project", "put the file itself there");
+    if (real !== join(await realpath(inside), relative(inside, path))) {
+      throw wrong("is reached by a link", "put the file itself there");
     }
   }
   let file;

@@ -10,19 +10,30 @@ export function trustPath(home: string): string {
   return join(home, "trust.json");
 }
 
+/** `removed` are folders that were trusted no longer from then on. */
+interface Stored {
+  readonly trusted: TrustStore;
+  readonly removed: TrustStore;
+}
+
 /** Throws `config_invalid` where the file is damaged: guessing here could grant trust. */
 export async function readTrust(home: string): Promise<TrustStore> {
+  return (await readStored(home)).trusted;
+}
+
+async function readStored(home: string): Promise<Stored> {
   const path = trustPath(home);
   let text: string;
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { trusted: {}, removed: {} };
     throw new HoldfastError("config_invalid", `can't read ${path}`, { hint: "check its permissions", cause: error });
   }
   try {
-    const parsed = JSON.parse(text) as { version?: unknown; trusted?: unknown };
-    if (parsed.version === 1 && isStore(parsed.trusted)) return parsed.trusted;
+    const parsed = JSON.parse(text) as { version?: unknown; trusted?: unknown; removed?: unknown };
+    const { trusted, removed = {} } = parsed;
+    if (parsed.version === 1 && isStore(trusted) && isStore(removed)) return { trusted, removed };
   } catch {
     // Told below, as any other content that isn't a trust store.
   }
@@ -41,18 +52,25 @@ export async function isTrusted(home: string, folder: string): Promise<boolean> 
 
 export async function trust(home: string, folder: string, at: Date): Promise<string> {
   const real = await realFolder(folder);
-  const store = await readTrust(home);
-  if (!Object.hasOwn(store, real)) await write(home, { ...store, [real]: at.toISOString() });
+  const { trusted, removed } = await readStored(home);
+  const { [real]: _, ...others } = removed;
+  if (!Object.hasOwn(trusted, real)) await write(home, { trusted: { ...trusted, [real]: at.toISOString() }, removed: others });
   return real;
 }
 
 /** False where it wasn't trusted. A folder that is gone can be removed by the path it had. */
-export async function distrust(home: string, folder: string): Promise<boolean> {
+export async function distrust(home: string, folder: string, at: Date): Promise<boolean> {
   const real = await realpath(folder).catch(() => resolve(folder));
-  const { [real]: found, ...rest } = await readTrust(home);
-  if (found === undefined) return false;
-  await write(home, rest);
-  return true;
+  const { trusted, removed } = await readStored(home);
+  const { [real]: found, ...rest } = trusted;
+  await write(home, { trusted: rest, removed: { ...removed, [real]: at.toISOString() } });
+  return found !== undefined;
+}
+
+/** Whether trust in it was taken back, and not given again: it then ends for sessions that began with it, too. */
+export async function isDistrusted(home: string, folder: string): Promise<boolean> {
+  const real = await realpath(folder).catch(() => resolve(folder));
+  return Object.hasOwn((await readStored(home)).removed, real);
 }
 
 async function realFolder(folder: string): Promise<string> {
@@ -63,7 +81,7 @@ async function realFolder(folder: string): Promise<string> {
   }
 }
 
-async function write(home: string, trusted: TrustStore): Promise<void> {
+async function write(home: string, stored: Stored): Promise<void> {
   await ensureHome(home);
-  await writeAtomically(trustPath(home), `${JSON.stringify({ version: 1, trusted }, null, 2)}\n`, 0o600);
+  await writeAtomically(trustPath(home), `${JSON.stringify({ version: 1, ...stored }, null, 2)}\n`, 0o600);
 }

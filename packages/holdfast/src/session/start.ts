@@ -12,7 +12,7 @@ import { mcpJsonPath } from "../config/mcp-json.ts";
 import { chooseModel, endpointOf, isPlayed } from "../config/model-choice.ts";
 import { secretValues } from "../config/provider.ts";
 import { problemText } from "../config/settings.ts";
-import { isTrusted } from "../config/trust-store.ts";
+import { isDistrusted, isTrusted } from "../config/trust-store.ts";
 import type { Workspace } from "../config/workspace.ts";
 import { assertWorkable, findWorkspace, isWithin, workspaceRoots } from "../config/workspace.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
@@ -176,7 +176,8 @@ export async function resumeSession(
   for (const outside of await foldersOutside(flags, view, io)) {
     base.onNote(`${outside} is not of this session's workspace: a session keeps the folders it began with`);
   }
-  const trusted = flags.trustsProject || view.settings.isTrusted;
+  const isTakenBack = view.settings.isTrusted && root !== undefined && (await isDistrusted(base.home, root));
+  const trusted = flags.trustsProject || (view.settings.isTrusted && !isTakenBack);
   const setup = root === undefined ? base : await setupFor(base, root, trusted);
   const wishes = wishedNow(flags, setup.loaded, setup.request.profile !== undefined);
   const model = wishes.model === undefined ? view.settings.model : await checkedModel(wishes.model, setup.config, io);
@@ -186,7 +187,8 @@ export async function resumeSession(
   // An open turn keeps the schema it began with.
   const keepsSchema = view.turns.at(-1)?.outcome === null && wishes.outputSchema === null;
   const asked = keepsSchema ? { ...wishes, outputSchema: view.settings.outputSchema ?? null } : wishes;
-  const patch = settingsPatch(asked, view.settings, model, await limitPresets());
+  const wished = settingsPatch(asked, view.settings, model, await limitPresets());
+  const patch = trusted === view.settings.isTrusted ? wished : { ...wished, isTrusted: trusted };
   const workspace = { cwd: real, root: root ?? real };
   const isReview = view.checks.some((check) => check.kind === "inspected");
   const tools = isReview ? await (await import("../review/reopen.ts")).reviewTools(hosts, setup, workspace, view) : [];

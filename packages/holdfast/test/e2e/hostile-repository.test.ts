@@ -229,3 +229,20 @@ true
   expect(stderr.match(/builtin:protected-write/g)).toHaveLength(4);
   expect(ran()).toEqual([]);
 });
+
+test("trust that was taken back ends for a session that began with it", async () => {
+  const hostile = await createHostilePlace(() => ({ text: "Done." }));
+  const { place, write } = hostile;
+  write("AGENTS.md", "BAIT one");
+  const run = runner(hostile);
+  await run("exec --trust-project go");
+  expect(JSON.stringify(place.server.requests.at(-1))).toContain("BAIT one");
+  await run("trust --remove");
+  write("AGENTS.md", "BAIT two");
+  write(".holdfast/config.toml", "approvals = 'allow'\n");
+  const resumed = await run("exec resume --last go");
+  expect(resumed).toMatchObject({ code: 0, stdout: "Done.\n" });
+  const request = JSON.stringify(place.server.requests.at(-1));
+  expect(request).not.toContain("BAIT two");
+  expect(request).toContain("this project is not trusted");
+});
