@@ -41,7 +41,7 @@ export async function readChanges(where: Where, range: ReviewRange): Promise<Cha
   if (tracked === null) throw unreadable(where, `git diff ${diff}`);
   const fresh = withUntracked ? await untracked(where) : "";
   const files = split(tracked + fresh);
-  if (files.length === 0) throw new HoldfastError("usage", `there is nothing to review: ${words} holds no change`);
+  if (files.length === 0) throw new HoldfastError("usage", `there is nothing to review: no change in ${words}`);
   return { range: words, files };
 }
 
@@ -74,10 +74,20 @@ async function commitOf(where: Where, ref: string): Promise<string> {
   return found;
 }
 
-/** New files that git doesn't know yet, as diffs against nothing. */
+/** `git diff --no-index` follows a link to a folder and shows nothing of it, so its diff is made here. */
+const linkToFolder = String.raw`if [ -L "$f" ] && [ -d "$f" ]; then
+  case $f in *[[:cntrl:]\"\\]*) exit 2;; esac
+  to=$(readlink -n -- "$f" | tr '\000-\037\177' ' ')
+  printf 'diff --git a/%s b/%s\nnew file mode 120000\n--- /dev/null\n+++ b/%s\n@@ -0,0 +1 @@\n+%s\n' "$f" "$f" "$f" "$to"
+  continue
+fi`;
+
+/**
+ * New files that git doesn't know yet, as diffs against nothing, for which git's exit status is 1. A folder among them is a
+ * repository of its own.
+ */
 async function untracked(where: Where): Promise<string> {
-  // A folder among them is a repository of its own. A status of 1 says that there is a difference.
-  const each = `case $f in */) continue;; esac; git diff --no-index ${diffFlags} -- /dev/null "$f" || [ $? = 1 ] || exit 2`;
+  const each = `case $f in */) continue;; esac; ${linkToFolder}; git diff --no-index ${diffFlags} -- /dev/null "$f" || [ $? = 1 ] || exit 2`;
   const found = await git(where, `ls-files --others --exclude-standard -z | while IFS= read -r -d '' f; do ${each}; done`, mostBytes);
   if (found === null) throw unreadable(where, "git ls-files --others, git diff --no-index");
   return found;
@@ -106,6 +116,8 @@ async function git({ processes, session, root, confinement }: Where, args: strin
       hint: "review a smaller range, or commit by commit",
     });
   }
+  if (end.type === "exited" && end.exitCode === 127)
+    throw new HoldfastError("workspace_invalid", "a review needs git, which is not installed");
   if (end.type === "timed_out") throw new HoldfastError("workspace_invalid", `git took longer than ${timeoutMs / 1000} s`);
   const { bytes } = await processes.read(running.ref, 0, cap);
   // git diff --no-index says with 1 that there is a difference.

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Script } from "./model-server.ts";
@@ -46,6 +46,15 @@ describe("a review", () => {
     const { code, stderr } = await at.exec("resume", await at.session());
     expect(code, stderr).toBe(0);
     expect(stderr).toContain("all 3 changed files of the uncommitted changes were read");
+  });
+
+  test("leaves out no new link, also to a folder", async () => {
+    const at = await place((results) => (results.length === 0 ? read("way in", "nowhere") : answer()));
+    symlinkSync("src", join(at.workspace, "way in"));
+    symlinkSync("not here", join(at.workspace, "nowhere"));
+    const { stderr } = await at.review();
+    expect(JSON.stringify(at.server.requests[1])).toContain("+src");
+    expect(stderr).toContain("2 of 5 changed files read");
   });
 
   test("of changes that git can't tell says so, instead of leaving them out", async () => {
