@@ -16,6 +16,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { regularText } from "../src/files/regular.ts";
+import { createGit } from "../src/observer/git.ts";
 import { rootedRules } from "../src/observer/ignore-rules.ts";
 import { manifestBlobs } from "../src/observer/index.ts";
 import { makePlace, type Place } from "./observer-fixture.ts";
@@ -154,6 +155,13 @@ test.each(["/dev/zero", "/etc/passwd"])("an ignore file that is a link to %s is 
   const { manifest } = await observer.snapshot(null);
   expect((await names(place, manifest)).sort()).toEqual([".gitignore", "a"]);
   expect(Buffer.from((await place.blobs.get(manifest)) ?? []).toString("latin1")).not.toContain("root:");
+});
+
+test("git that waits for a pipe is ended, and the reason told", async () => {
+  place = makePlace({ git: true });
+  execFileSync("mkfifo", [join(place.dir, ".gitignore")]);
+  const listed = createGit(place.dir, [], 300)(place.dir, ["ls-files", "-o", "--exclude-standard"]);
+  await expect(listed).rejects.toMatchObject({ code: "workspace_invalid", hint: expect.stringContaining("pipe") });
 });
 
 test("what Holdfast reads of a repository is no pipe that it would wait for", async () => {

@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import type { Json } from "@holdfast/protocol";
 import type { DefinitionKind } from "./accept-store.ts";
 import { definitionHash } from "./accept-store.ts";
@@ -45,11 +46,20 @@ async function filesOf(root: string, texts: readonly string[]): Promise<Readonly
   return files.length === 0 ? undefined : Object.fromEntries(files.map(({ path, content }) => [path, content]));
 }
 
-/** Real paths of the files of a project that anybody's hook or MCP server names: what they hold runs, the user's outside the sandbox. */
-export async function filesThatRun({ hooks, mcp }: Config, root: string): Promise<string[]> {
+/**
+ * Real paths of the programs of a project that anybody's hook or MCP server names: what they hold runs, the user's outside the
+ * sandbox. Where a link leads to one, its folder, too: a link itself can be replaced, whatever it leads to.
+ */
+export async function programsOf({ hooks, mcp }: Config, root: string): Promise<string[]> {
   const lines = Object.values(hooks).flatMap((list) => (list ?? []).map(({ command }) => command));
   const files = await namedFiles(root, [...lines, ...Object.values(mcp).flatMap(wordsOf)]);
-  return [...new Set(files.map(({ real }) => real))];
+  const paths = files
+    .filter(({ isProgram }) => isProgram)
+    .flatMap(({ path, real }) => {
+      const folder = dirname(join(root, path));
+      return join(root, path) === real || folder === root ? [real] : [real, folder];
+    });
+  return [...new Set(paths)];
 }
 
 function define(kind: DefinitionKind, name: string, what: Readonly<Record<string, unknown>>): Definition {

@@ -15,7 +15,11 @@ export interface NamedFile {
   readonly real: string;
   /** SHA-256 of its content, hex; or where a link leads that leaves the project. */
   readonly content: string;
+  /** It looks like what runs, by its mode, its name or its first line: not data that a program is given. */
+  readonly isProgram: boolean;
 }
+
+const programName = /\.(?:sh|bash|zsh|fish|py|rb|pl|php|lua|[cm]?[jt]s|ps1|jar)$/i;
 
 /**
  * The files of a project that the words of a command line name, where it runs in the project's folder: what it does is what
@@ -30,23 +34,24 @@ export async function namedFiles(root: string, texts: readonly string[]): Promis
     if (path === "" || path === ".." || path.startsWith(`..${sep}`)) continue;
     const real = await realpath(resolve(top, path)).catch(() => null);
     if (real === null) continue;
-    const content = real.startsWith(`${top}${sep}`) ? await contentOf(real) : `leads to ${real}`;
-    if (content !== null) found.push({ path, real, content });
+    const read = real.startsWith(`${top}${sep}`) ? await readNamed(real) : { content: `leads to ${real}`, isProgram: true };
+    if (read !== null) found.push({ path, real, ...read });
   }
   return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** Null for what is no regular file. */
-async function contentOf(path: string): Promise<string | null> {
+async function readNamed(path: string): Promise<Pick<NamedFile, "content" | "isProgram"> | null> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(() => null);
   if (file === null) return null;
   try {
     const stat = await file.stat();
     if (!stat.isFile()) return null;
-    if (stat.size > largestRead) return `${stat.size} bytes, changed ${stat.mtime.toISOString()}`;
-    return createHash("sha256")
-      .update(await file.readFile())
-      .digest("hex");
+    const isNamedSo = (stat.mode & 0o111) !== 0 || programName.test(path);
+    if (stat.size > largestRead) return { content: `${stat.size} bytes, changed ${stat.mtime.toISOString()}`, isProgram: isNamedSo };
+    const bytes = await file.readFile();
+    const isProgram = isNamedSo || bytes.subarray(0, 2).toString("latin1") === "#!";
+    return { content: createHash("sha256").update(bytes).digest("hex"), isProgram };
   } finally {
     await file.close();
   }

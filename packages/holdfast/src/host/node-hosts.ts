@@ -5,7 +5,7 @@ import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
 import { launcher } from "../launcher.ts";
-import { filesThatRun } from "../config/definitions.ts";
+import { programsOf } from "../config/definitions.ts";
 import { serversOf } from "../mcp/servers.ts";
 import { createHttp } from "./http.ts";
 import { openMcp } from "./mcp.ts";
@@ -80,7 +80,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     blobs,
   );
   const secrets = createSecrets(config, env, mcp.secrets);
-  const guarded = rootPaths[0] === undefined ? [] : await filesThatRun(config, rootPaths[0]);
+  const guarded = rootPaths[0] === undefined ? [] : await programsOf(config, rootPaths[0]);
   const processes = createProcesses({
     // Also of an ephemeral session, whose records go when it is forgotten: this is the folder that commands never see.
     home,

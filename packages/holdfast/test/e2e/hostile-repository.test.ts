@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createHostilePlace, fillWithTraps, outsideText } from "./hostile-repository.ts";
@@ -200,8 +200,11 @@ test("a model in a trusted project can't plant what Holdfast, git or a hook take
       : { text: "Done." },
   );
   const { place, write, git, trap, ran } = hostile;
-  const names = ["scripts/guard.sh", "included.gitconfig", ".git/config", "hooks/pre-commit"] as const;
+  const names = ["scripts/guard.sh", "linked/stop.sh", "included.gitconfig", ".git/config", "hooks/pre-commit"] as const;
   write("scripts/guard.sh", `cat > /dev/null\n`);
+  write("tools/any.sh", "cat > /dev/null\n");
+  mkdirSync(join(place.workspace, "linked"));
+  symlinkSync("../tools/any.sh", join(place.workspace, "linked/stop.sh"));
   write("hooks/pre-commit", "#!/bin/sh\n", 0o755);
   write("included.gitconfig", "[core]\n\thooksPath = hooks\n");
   git("config", "include.path", "../included.gitconfig");
@@ -212,11 +215,11 @@ echo "BAIT" > .holdfast/prompts/x.md
 echo 'checks.commands = ["true"]' > .holdfast/config.toml
 echo '{"mcpServers":{}}' > .mcp.json
 for file in ${names.join(" ")}; do { echo "${trap("planted")}" >> $file; rm -f $file; mv $file other; } 2>/dev/null; done
-mv scripts moved; mv hooks moved-hooks
+mv scripts moved; mv hooks moved-hooks; rm linked/stop.sh; mv linked l; mkdir linked; echo "${trap("link")}" > linked/stop.sh; echo x > tools/any.sh
 true
 `,
   );
-  configure(hostile, `[[hooks.stop]]\ncommand = "sh scripts/guard.sh"\n`);
+  configure(hostile, `[[hooks.stop]]\ncommand = "sh scripts/guard.sh"\n[[hooks.stop]]\ncommand = "sh linked/stop.sh"\n`);
   const before = names.map((name) => readFileSync(join(place.workspace, name), "utf8"));
   const run = runner(hostile);
   await run("trust");

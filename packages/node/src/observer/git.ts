@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { devNull } from "node:os";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { outerPath } from "../sandbox/programs.ts";
 
 export interface GitResult {
@@ -34,7 +35,11 @@ const harmless = [
   "protocol.allow=never",
 ];
 
-export function createGit(home: string, roots: readonly string[]): Git {
+/** Longer than git needs for any real work tree. Without an end it would wait for ever where an ignore file is a pipe. */
+const mostMs = 180_000;
+
+/** Its promises reject with `workspace_invalid` where git doesn't end in time. */
+export function createGit(home: string, roots: readonly string[], timeoutMs: number = mostMs): Git {
   // A list of what it needs to find the user's settings: no child is given a key.
   const kept = ["XDG_CONFIG_HOME", "SystemRoot"].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
   const env: Readonly<Record<string, string>> = {
@@ -50,7 +55,13 @@ export function createGit(home: string, roots: readonly string[]): Git {
   };
   return (cwd, args, options = {}) =>
     new Promise((resolve, reject) => {
-      const child = spawn("git", [...harmless, ...args], { cwd, env, stdio: ["pipe", "pipe", "ignore"] });
+      const child = spawn("git", [...harmless, ...args], {
+        cwd,
+        env,
+        stdio: ["pipe", "pipe", "ignore"],
+        timeout: timeoutMs,
+        killSignal: "SIGKILL",
+      });
       const chunks: Buffer[] = [];
       child.on("error", (error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") resolve({ code: 127, stdout: Buffer.alloc(0) });
@@ -58,12 +69,21 @@ export function createGit(home: string, roots: readonly string[]): Git {
       });
       child.stdout.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
-        if (options.untilOutput) child.kill();
+        if (options.untilOutput) child.kill("SIGTERM");
       });
       // Git may end before it has read everything; that is its exit status to tell.
       child.stdin.on("error", () => {});
       child.stdin.end(options.input ?? "");
-      child.on("close", (code) => resolve({ code: code ?? 128, stdout: Buffer.concat(chunks) }));
+      child.on("close", (code, signal) => {
+        if (signal !== "SIGKILL") resolve({ code: code ?? 128, stdout: Buffer.concat(chunks) });
+        else {
+          reject(
+            new HoldfastError("workspace_invalid", `git did not come to an end in ${cwd}.`, {
+              hint: "Look for a .gitignore there that is a pipe.",
+            }),
+          );
+        }
+      });
     });
 }
 

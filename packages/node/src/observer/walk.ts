@@ -7,6 +7,9 @@ import { decodeNames } from "./names.ts";
 /** Never in scope where there is no version control to say what belongs to the project. */
 const neverInScope = [".git", "node_modules"];
 
+/** Longer than any real tree takes. An ignore file that is a pipe would be waited for. */
+const mostMs = 180_000;
+
 /**
  * Files below `root` by its .gitignore files, or by `ruleFile` alone; links among them, not followed. For folders
  * without git.
@@ -51,7 +54,7 @@ async function linksBeside(root: string, files: readonly string[]): Promise<stri
 
 function run(args: readonly string[], cwd: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const child = spawnRipgrep(args, { cwd, stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawnRipgrep(args, { cwd, stdio: ["ignore", "pipe", "ignore"], timeout: mostMs, killSignal: "SIGKILL" });
     const chunks: Buffer[] = [];
     child.on("error", (cause) => reject(new HoldfastError("workspace_invalid", `The files of ${cwd} could not be listed.`, { cause })));
     child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
