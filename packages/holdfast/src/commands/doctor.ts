@@ -1,6 +1,7 @@
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { isHoldfastError } from "@holdfast/protocol/error";
+import type { CareLook } from "../care/look.ts";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { usesColour } from "../cli/io.ts";
@@ -24,12 +25,20 @@ import type { Hosts } from "../runtime-api.ts";
 
 const spec: CommandSpec = {
   name: "doctor",
-  summary: "Looks at this machine and says what is missing and how to get it. Changes nothing but its own home folder.",
-  usage: ["holdfast doctor"],
-  flags: {},
+  summary: "Looks at this machine and says what is missing and how to get it, what is damaged, and what was left over.",
+  usage: ["holdfast doctor [--repair]"],
+  flags: {
+    repair: { kind: "boolean", help: "mend the session store and take leftovers away; without it doctor only says what it would do" },
+  },
   words: { min: 0, max: 0, named: "nothing" },
-  notes: ["Exit status 1 where something blocks the main job, else 0."],
-  examples: [["holdfast doctor", "before the first session, or when commands are refused"]],
+  notes: [
+    "Repair never touches what a living process uses. Of a damaged session store it saves what can be read into a new one, and keeps the damaged one beside it.",
+    "Exit status 1 where something blocks the main job, else 0.",
+  ],
+  examples: [
+    ["holdfast doctor", "before the first session, or when commands are refused"],
+    ["holdfast doctor --repair", "after a crash of the machine, or when the disk runs full"],
+  ],
 };
 
 /** `problem` blocks the main job, `note` is worth knowing. */
@@ -41,7 +50,7 @@ interface Finding {
 
 const oldestNode = [22, 19] as const;
 
-async function run(_given: Arguments, io: Io, hosts: Hosts): Promise<number> {
+async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const home = homeFolder(io.env, io.cwd);
   const config = await tryConfig(io, home);
   if (config.config !== null) io.hide(secretValues(config.config, io.env));
@@ -50,7 +59,7 @@ async function run(_given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     await checkHome(home),
     ...config.findings,
     ...(await checkKeyFile(home)),
-    ...(await checkHost(io, hosts, home, config.config)),
+    ...(await checkStore(io, hosts, home, config.config, given.has("repair"))),
     await checkProgram(io, "git", "problem", "checks, diffs and tracked files need it: install git"),
     ...(process.platform === "linux"
       ? [
@@ -145,7 +154,35 @@ async function checkKeyFile(home: string): Promise<Finding[]> {
   ];
 }
 
-async function checkHost(io: Io, hosts: Hosts, home: string, config: Config | null): Promise<Finding[]> {
+/** The store, what was left over, and the sandbox. */
+async function checkStore(io: Io, hosts: Hosts, home: string, config: Config | null, repairs: boolean): Promise<Finding[]> {
+  const [{ lookAfter }, words] = await Promise.all([import("../care/look.ts"), import("../care/describe.ts")]);
+  const found: Finding[] = [];
+  try {
+    const damage = words.damageOf(await lookAfter(home));
+    if (damage !== null && !repairs) {
+      const offer = "holdfast doctor --repair saves what can be read into a new store, and keeps the damaged one";
+      return [{ about: "store", state: "problem", text: `${damage}; ${offer}` }];
+    }
+    if (damage !== null) {
+      const { salvage } = await import("../care/repair.ts");
+      found.push({ about: "store", state: "note", text: words.salvaged(await salvage(home, new Date())) });
+    }
+    const look = await lookAfter(home);
+    const left = words.leftoversOf(look).join("; ");
+    found.push(...(await checkHost(io, hosts, home, config, repairs && left !== "" ? look : null)));
+    if (left !== "") {
+      const text = repairs ? `taken away: ${left}` : `holdfast doctor --repair would take away: ${left}`;
+      found.push({ about: "leftovers", state: repairs ? "ok" : "note", text });
+    }
+    return [...found, ...words.remarksOn(look).map((text): Finding => ({ about: "store", state: "note", text }))];
+  } catch (error) {
+    return [...found, problem("store", error)];
+  }
+}
+
+/** `tidied`: what is to be taken away. */
+async function checkHost(io: Io, hosts: Hosts, home: string, config: Config | null, tidied: CareLook | null): Promise<Finding[]> {
   try {
     const workspace = await findWorkspace(".", io.cwd, io.env);
     const host = await hosts.openHost(
@@ -155,6 +192,7 @@ async function checkHost(io: Io, hosts: Hosts, home: string, config: Config | nu
     try {
       const sessions = (await host.ports.log.list({})).length;
       const sandbox = await host.ports.processes.sandboxProblem();
+      if (tidied !== null) await (await import("../care/repair.ts")).tidy(home, host, tidied);
       return [
         { about: "store", state: "ok", text: `opens, ${sessions} sessions` },
         sandbox === null

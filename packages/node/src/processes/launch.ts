@@ -15,6 +15,7 @@ import { findProgram } from "../sandbox/programs.ts";
 import { blankFile, viewOf } from "../sandbox/view.ts";
 import { commandEnvironment } from "./environment.ts";
 import { bootId } from "./identity.ts";
+import { noteOwner } from "./owner-note.ts";
 import { markOf, runFolder, sessionFolders } from "./folders.ts";
 import type { RunFolder } from "./folders.ts";
 
@@ -72,6 +73,7 @@ export async function prepareLaunch(
   const [tmp, cache] = isCheck ? [folder.tmp, folder.cache] : [session.tmp, session.cache];
   for (const path of [folder.base, tmp, cache]) mkdirSync(path, { recursive: true, mode: 0o700 });
   noteBoot(session.boot);
+  noteOwner(session.base);
   writeFileSync(folder.output, "", { flag: "a", mode: 0o600 });
 
   const reach = reachOf(spec.confinement);

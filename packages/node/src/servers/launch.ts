@@ -1,3 +1,4 @@
+import { noteOwner } from "../processes/owner-note.ts";
 import { mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -51,6 +52,7 @@ async function confined(spec: ServerSpec, place: ServerPlace): Promise<ServerLau
   const parent = join(place.home, "servers");
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   const base = mkdtempSync(join(parent, "run-"));
+  noteOwner(base);
   const [tmp, cache, network] = ["tmp", "cache", "network"].map((name) => join(base, name)) as [string, string, string];
   for (const path of [tmp, cache]) mkdirSync(path, { mode: 0o700 });
   mkdirSync(join(place.home, "commands"), { recursive: true, mode: 0o700 });

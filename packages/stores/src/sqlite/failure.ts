@@ -5,7 +5,18 @@ import { dirname } from "node:path";
 import { systemCode } from "../durable-files.ts";
 
 /** Result codes of SQLite, https://www.sqlite.org/rescode.html. The low byte is the primary code. */
-const primary = { busy: 5, locked: 6, readonly: 8, ioerr: 10, corrupt: 11, full: 13, cantopen: 14, notadb: 26 } as const;
+const primary = {
+  busy: 5,
+  locked: 6,
+  readonly: 8,
+  ioerr: 10,
+  corrupt: 11,
+  full: 13,
+  cantopen: 14,
+  constraint: 19,
+  mismatch: 20,
+  notadb: 26,
+} as const;
 const extended = { ioerrData: 8202, ioerrCorruptFs: 8458 } as const;
 
 /** Below this many free bytes an input/output error is taken for a full disk: SQLite names only some of those so. */
@@ -19,6 +30,12 @@ function sqliteCode(error: unknown): number | null {
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== null && ((code & 0xff) === primary.busy || (code & 0xff) === primary.locked);
+}
+
+/** The value is one that its column can't have. */
+export function isRefused(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== null && ((code & 0xff) === primary.constraint || (code & 0xff) === primary.mismatch);
 }
 
 export function isFull(error: unknown): boolean {

@@ -1,0 +1,50 @@
+import { bytes, plural } from "../render/numbers.ts";
+import type { Salvage } from "@holdfast/stores/sqlite";
+import type { CareLook } from "./look.ts";
+
+/** What is damaged, and what can go: a sentence each, as they stand behind "can be taken away". */
+export function damageOf({ store }: CareLook): string | null {
+  if (store.type !== "damaged") return null;
+  return `the session store is damaged: ${store.problems.join("; ")}`;
+}
+
+export function leftoversOf({ store, aside, left, blobs, deadLocks }: CareLook): string[] {
+  const found: string[] = [];
+  if (store.type === "whole") {
+    if (store.strayRows > 0 && aside.length === 0) found.push(`${plural(store.strayRows, "row")} in the store that belong to no session`);
+    if (store.erasures.length > 0) found.push(`${plural(store.erasures.length, "erasure")} begun and not finished`);
+  }
+  if (deadLocks > 0) found.push(`${plural(deadLocks, "lock")} of processes that are dead`);
+  if (aside.length === 0) {
+    const size = left.commands.reduce((sum, one) => sum + one.bytes, 0);
+    if (left.commands.length > 0)
+      found.push(`what the commands of ${plural(left.commands.length, "session")} left that are gone (${bytes(size)})`);
+    if (blobs !== null && blobs.orphans > 0) found.push(`${plural(blobs.orphans, "blob")} to which nothing refers (${bytes(blobs.bytes)})`);
+  }
+  if (left.paths.length > 0) found.push(`${plural(left.paths.length, "leftover")} of writes and servers that were killed`);
+  return found;
+}
+
+/** What is worth knowing, and nobody can mend. */
+export function remarksOn({ aside, blobs }: CareLook): string[] {
+  const missing = blobs?.missing.length ?? 0;
+  return [
+    ...(missing === 0
+      ? []
+      : [`${plural(missing, "blob")} that sessions refer to can't be found: images, outputs or earlier contents of files are lost`]),
+    ...aside.map(
+      (path) => `${path} is kept; while it is there nothing is taken away that it may refer to. Delete it when you need it no more`,
+    ),
+  ];
+}
+
+export function salvaged({ aside, whole, partial, damaged }: Salvage): string {
+  const parts = partial.map(({ session, events, of }) => `${session} (${events} of ${of} events)`);
+  return [
+    `saved what could be read of the damaged store: ${plural(whole.length, "session")} whole`,
+    ...(parts.length === 0 ? [] : [`; in part, to be read or forked: ${parts.join(", ")}`]),
+    ...(damaged.includes("sessions") ? ["; others may be lost"] : []),
+    ...(damaged.includes("inbox") ? ["; messages that waited may be lost"] : []),
+    `. The damaged one is kept as ${aside}`,
+  ].join("");
+}

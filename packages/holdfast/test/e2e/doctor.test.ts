@@ -1,0 +1,138 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { currentOwner } from "@holdfast/node/processes/identity";
+import { openSqliteLog } from "@holdfast/stores/sqlite";
+import { expect, test } from "vitest";
+import type { Script } from "./model-server.ts";
+import type { Place } from "./run.ts";
+import { createPlace, processesWith, until } from "./run.ts";
+
+const command = (text: string) => ({ name: "run_command", input: { command: text } });
+const script: Script = (results) => (results.length === 0 ? { calls: [command("echo words of the command")] } : { text: "Done." });
+const deadOwner = { pid: 4_000_000, startTime: "1", bootId: currentOwner("").bootId };
+const dayMs = 24 * 60 * 60 * 1000;
+
+const homeOf = (place: Place): string => join(place.home, ".holdfast");
+const storeOf = (place: Place): string => join(homeOf(place), "sessions.db");
+
+function write(path: string, content: string, ageMs = 0): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  const at = new Date(Date.now() - ageMs);
+  utimesSync(path, at, at);
+  return path;
+}
+
+async function doctor(place: Place, ...flags: string[]): Promise<{ code: number | null; text: string }> {
+  const { code, stdout, stderr } = await place.start(["doctor", ...flags]).finished;
+  expect(stderr).toBe("");
+  return { code, text: stdout.replaceAll(/\s+/g, " ") };
+}
+
+test("doctor names what is left over, and takes it away with --repair; what is used or young stays", async () => {
+  const place = await createPlace(script);
+  const home = homeOf(place);
+  await place.exec("go");
+  const [gone] = [await place.session()];
+  expect((await place.exec("another")).code).toBe(0);
+  // Killed between the deletion and the removal of what its commands left.
+  const log = openSqliteLog(storeOf(place));
+  expect(await log.delete(gone)).toEqual([gone]);
+  await log.lock("session:dead", { ...deadOwner, label: "dead" }, () => true);
+  await log.lock("open:alive", currentOwner("alive"), () => true);
+  await log.close();
+  const commands = join(home, "commands");
+  const kept = readdirSync(commands).filter((name) => name.startsWith("ses_") && name !== gone);
+  const left = [
+    join(commands, gone),
+    write(join(home, "blobs", "ab", `ab${"0".repeat(62)}`), "nobody's", 2 * dayMs),
+    write(join(home, "servers", "run-old", "owner"), JSON.stringify(deadOwner)),
+    write(join(home, ".config.toml.0123456789ab"), "half", 2 * dayMs),
+  ];
+  const stays = [
+    ...kept.map((name) => join(commands, name)),
+    write(join(commands, "ses_ephemeral", "owner"), JSON.stringify(currentOwner(""))),
+    write(join(commands, "ses_unnoted", "output"), "young"),
+    write(join(home, "blobs", "cd", `cd${"0".repeat(62)}`), "under way"),
+    write(join(home, "servers", "run-new", "owner"), JSON.stringify(currentOwner(""))),
+    write(join(home, ".config.toml.ba9876543210"), "being written"),
+  ];
+
+  const dry = await doctor(place);
+  expect(dry.code).toBe(0);
+  for (const words of ["--repair would take away", "1 session left", "1 blob", "1 lock of", "2 leftovers"])
+    expect(dry.text).toContain(words);
+  expect([...left, ...stays].filter((path) => !existsSync(path))).toEqual([]);
+
+  const repaired = await doctor(place, "--repair");
+  expect(repaired.text).toContain("taken away:");
+  expect(left.filter((path) => existsSync(path))).toEqual([]);
+  expect(stays.filter((path) => !existsSync(path))).toEqual([]);
+  const db = new DatabaseSync(storeOf(place));
+  expect(db.prepare("SELECT name FROM locks").all()).toEqual([{ name: "open:alive" }]);
+  db.close();
+  const after = await doctor(place);
+  expect(after.text).not.toContain("leftovers");
+});
+
+test("a command that still runs for a session that is gone is ended with what it left", async () => {
+  const place = await createPlace((results) =>
+    results.length === 0 ? { calls: [command("touch running; sleep 300")] } : { text: "Done." },
+  );
+  const started = place.start(["exec", "go"]);
+  await until(() => existsSync(join(place.workspace, "running")), "the command runs");
+  const runs = join(homeOf(place), "commands");
+  started.child.kill("SIGKILL");
+  await started.finished;
+  const session = await place.session();
+  const log = openSqliteLog(storeOf(place));
+  await log.delete(session);
+  await log.close();
+  expect(existsSync(join(runs, session))).toBe(true);
+  const running = processesWith(session);
+  expect(running.length).toBeGreaterThan(0);
+  expect((await doctor(place, "--repair")).text).toContain("1 session left");
+  expect(existsSync(join(runs, session))).toBe(false);
+  // What held the session's network looks every five seconds whether it is still wanted.
+  await until(() => processesWith(session).length === 0, "nothing of it runs");
+});
+
+test("a damaged store is named; --repair saves what can be read, keeps the damaged file and all it may refer to", async () => {
+  const place = await createPlace(script);
+  for (const prompt of ["first", "second", "third"]) await place.exec(prompt);
+  const orphan = write(join(homeOf(place), "blobs", "ab", `ab${"0".repeat(62)}`), "nobody's", 2 * dayMs);
+  const bytes = readFileSync(storeOf(place));
+  // A page of the last session's events.
+  const at = bytes.indexOf('"text":"third"');
+  expect(at).toBeGreaterThan(0);
+  bytes.fill(0xff, at - (at % 4096), at - (at % 4096) + 4096);
+  writeFileSync(storeOf(place), bytes);
+
+  const found = await doctor(place);
+  expect(found.code).toBe(1);
+  expect(found.text).toContain("the session store is damaged");
+  expect(readFileSync(storeOf(place)).equals(bytes)).toBe(true);
+
+  const repaired = await doctor(place, "--repair");
+  expect(repaired.text).toContain("saved what could be read");
+  expect(repaired.code).toBe(0);
+  const aside = readdirSync(homeOf(place)).filter((name) => /^sessions\.db\.damaged-[\dTZ-]+$/.test(name));
+  expect(aside).toHaveLength(1);
+  expect(readFileSync(join(homeOf(place), aside[0] ?? "")).equals(bytes)).toBe(true);
+  expect(existsSync(orphan)).toBe(true);
+  const { stdout } = await place.start(["sessions", "list"]).finished;
+  expect(stdout.match(/ses_/g)?.length).toBe(3);
+  const verified = [...stdout.matchAll(/ses_[0-9a-z]+/g)].map(async ([id]) => ({ id, ...(await place.start(["replay", id]).finished) }));
+  const sessions = await Promise.all(verified);
+  const whole = sessions.find(({ code }) => code === 0);
+  const broken = sessions.find(({ code }) => code === 1);
+  expect(whole?.stdout).toContain("comes out as it was");
+  expect((await place.exec("resume", whole?.id ?? "", "and on")).code).toBe(0);
+  // What is there can be read; nobody goes on as if nothing had followed.
+  expect(broken?.stdout).toContain("the log ends before event");
+  expect((await place.start(["sessions", "show", broken?.id ?? ""]).finished).code).toBe(0);
+  const refused = await place.exec("resume", broken?.id ?? "", "and on");
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain("session_corrupt");
+});

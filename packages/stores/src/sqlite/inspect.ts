@@ -1,0 +1,99 @@
+import { isHoldfastError } from "@holdfast/protocol";
+import type { Owner } from "@holdfast/runtime";
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { storeFailure } from "./failure.ts";
+import { checkFormat } from "./format.ts";
+import { migrations, sessionTables } from "./schema.ts";
+import { rollBack } from "./transaction.ts";
+
+/** What a look at a store found. Nothing of it was changed. */
+export type StoreLook =
+  | { readonly type: "none" }
+  /** Not all of it can be read. */
+  | { readonly type: "damaged"; readonly problems: readonly string[] }
+  /** Of an older format: it is brought to the current one when it is opened next. */
+  | { readonly type: "older" }
+  | ({ readonly type: "whole" } & StoreLeftovers);
+
+export interface StoreLeftovers {
+  /** Every session of which anything is left, also deleted ones that forks share. */
+  readonly sessions: ReadonlySet<string>;
+  /** Rows that belong to no session. */
+  readonly strayRows: number;
+  /** Locks, by name, with their holders, dead or alive. */
+  readonly locks: readonly { readonly name: string; readonly owner: Owner }[];
+  /** Erasures that were recorded and not carried out to the end. */
+  readonly erasures: readonly { readonly session: string; readonly itemId: string }[];
+}
+
+const mostProblems = 5;
+
+/** Looks at every page of the file. Throws `session_newer`, and `store_failed` for another program's database. */
+export function inspectStore(path: string, busyTimeoutMs = 5_000): StoreLook {
+  if (!existsSync(path)) return { type: "none" };
+  let db: DatabaseSync | null = null;
+  try {
+    checkFormat(path, busyTimeoutMs);
+    db = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
+    const problems = db
+      .prepare(`PRAGMA integrity_check(${mostProblems})`)
+      .all()
+      .map((row) => String(row["integrity_check"]))
+      .filter((text) => text !== "ok");
+    if (problems.length > 0) return { type: "damaged", problems };
+    const format = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+    if (format < migrations.length) return format === 0 ? { type: "none" } : { type: "older" };
+    return { type: "whole", ...leftoversIn(db) };
+  } catch (error) {
+    const failure = storeFailure(error, path);
+    if (isHoldfastError(failure, "session_corrupt")) return { type: "damaged", problems: [failure.message] };
+    throw failure;
+  } finally {
+    db?.close();
+  }
+}
+
+function leftoversIn(db: DatabaseSync): StoreLeftovers {
+  const strayIn = (table: string): number => Number(db.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${isStray}`).get()?.["n"]);
+  return {
+    sessions: new Set(
+      db
+        .prepare("SELECT session FROM sessions")
+        .all()
+        .map((row) => String(row["session"])),
+    ),
+    strayRows: sessionTables.reduce((sum, table) => sum + strayIn(table), 0),
+    locks: db
+      .prepare("SELECT name, pid, start_time AS startTime, boot_id AS bootId, label FROM locks")
+      .all()
+      .map(({ name, ...owner }) => ({ name: String(name), owner: owner as unknown as Owner })),
+    erasures: db
+      .prepare("SELECT s.session, r.key AS itemId FROM registers r JOIN sessions s ON s.id = r.session WHERE r.kind = 'erasing'")
+      .all() as unknown as StoreLeftovers["erasures"],
+  };
+}
+
+const isStray = "session NOT IN (SELECT id FROM sessions)";
+
+/** Deletes rows that belong to no session, and locks of the dead, each looked at again. Returns how many went. */
+export function tidyStore(
+  path: string,
+  isAlive: (owner: Owner) => boolean,
+  busyTimeoutMs = 5_000,
+): { readonly rows: number; readonly locks: number } {
+  const db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: false });
+  try {
+    db.exec("PRAGMA secure_delete = ON; BEGIN IMMEDIATE");
+    const rows = sessionTables.reduce((sum, table) => sum + Number(db.prepare(`DELETE FROM ${table} WHERE ${isStray}`).run().changes), 0);
+    const dead = leftoversIn(db).locks.filter(({ owner }) => !isAlive(owner));
+    for (const { name } of dead) db.prepare("DELETE FROM locks WHERE name = ?").run(name);
+    db.exec("COMMIT");
+    return { rows, locks: dead.length };
+  } catch (error) {
+    rollBack(db);
+    throw storeFailure(error, path);
+  } finally {
+    db.close();
+  }
+}

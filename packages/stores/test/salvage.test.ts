@@ -1,0 +1,142 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Log, Ports } from "@holdfast/runtime";
+import { replaySession } from "@holdfast/runtime";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { RecordedLog } from "../../browser/test/replay-logs.ts";
+import { inspectStore, openSqliteLog, salvageStore, tidyStore } from "../src/sqlite.ts";
+import { temporaryFolder } from "./folder.ts";
+import { commitOf, owner } from "./sample.ts";
+
+const file = join(import.meta.dirname, "../../browser/test/fixtures/logs-1.json");
+const logs = (JSON.parse(readFileSync(file, "utf8")) as RecordedLog[]).slice(0, 5);
+const pageSize = 4096;
+
+let folder = "";
+let path = "";
+let dispose: () => Promise<void>;
+beforeEach(() => {
+  ({ folder, dispose } = temporaryFolder());
+  path = join(folder, "sessions.db");
+});
+afterEach(() => dispose());
+
+/** A store of recorded sessions. */
+async function makeStore(): Promise<void> {
+  const log = openSqliteLog(path);
+  for (const { row, head, registers, events } of logs) {
+    const { session, workspace, title, status, wakeAt, updatedAt: at } = row;
+    const rest = { taken: [], outbox: [], blobRefs: [`blob of ${session}`] };
+    await log.commit({ session, expectedSeq: 0, events, head, registers, ...rest, status, wakeAt, at, created: { workspace, title } });
+  }
+  await log.close();
+}
+
+const blobs: Ports["blobs"] = {
+  put: async () => "",
+  get: async () => null,
+  has: async () => false,
+  size: async () => 0,
+  delete: async () => undefined,
+  collect: async () => 0,
+};
+
+async function replayed(log: Log, { row, instructions }: RecordedLog): Promise<string | null> {
+  const director: Ports["director"] = { behaviour: 1, describe: () => [], direct: ({ tools, items }) => ({ instructions, tools, items }) };
+  const report = await replaySession({ log, blobs, director, bodyDigest: async () => null }, row.session);
+  return report.departure === null ? report.digest : null;
+}
+
+test("whichever page is damaged, what can be read is saved, what isn't whole can't be gone on with, and the old file is kept", async () => {
+  await makeStore();
+  const whole = readFileSync(path);
+  let partials = 0;
+  const counts: number[] = [];
+  for (let page = 0; page < whole.length / pageSize; page += 1) {
+    const damaged = Buffer.from(whole);
+    damaged.fill(0xff, page * pageSize, (page + 1) * pageSize);
+    writeFileSync(path, damaged);
+    if (inspectStore(path).type !== "damaged") continue;
+    const { aside, whole: kept, partial } = await salvageStore(path, `page-${page}`);
+    expect(readFileSync(aside).equals(damaged), `the file beside it, page ${page}`).toBe(true);
+    expect(inspectStore(path).type).toBe("whole");
+    const log = openSqliteLog(path);
+    for (const recorded of logs) {
+      const { session } = recorded.row;
+      const stored = await log.load(session);
+      const events = await log.read(session, 1);
+      expect(events).toEqual(recorded.events.slice(0, events.length));
+      if (kept.includes(session)) expect(await replayed(log, recorded), `${session}, page ${page}`).toBe(recorded.digest);
+      // Whoever goes on with a session finds that its log ends before its head.
+      else if (stored !== null) expect((JSON.parse(stored.head) as { seq: number }).seq).toBeGreaterThan(events.length);
+    }
+    partials += partial.length;
+    counts.push(kept.length);
+    await log.close();
+  }
+  expect(partials).toBeGreaterThan(0);
+  // The first page, and those that say where all others of a table are: without one of them nothing can be found.
+  const roots = counts.filter((count) => count === 0).length;
+  expect(roots).toBeLessThanOrEqual(3);
+  expect(Math.min(...counts.filter((count) => count > 0))).toBeGreaterThanOrEqual(logs.length - 2);
+}, 60_000);
+
+test("a head and registers that are lost follow from the events again", async () => {
+  await makeStore();
+  const db = new DatabaseSync(path);
+  db.exec("DELETE FROM registers WHERE session = 1; DELETE FROM heads WHERE session = 2");
+  db.close();
+  const { whole, partial } = await salvageStore(path, "now");
+  expect([whole.length, partial]).toEqual([logs.length, []]);
+  const log = openSqliteLog(path);
+  for (const recorded of logs) expect(await replayed(log, recorded)).toBe(recorded.digest);
+  await log.close();
+});
+
+test("a store that another process has open, though idle, is left alone", async () => {
+  await makeStore();
+  const source = `
+    import { DatabaseSync } from "node:sqlite";
+    const db = new DatabaseSync(${JSON.stringify(path)});
+    db.prepare("SELECT count(*) FROM sessions").get();
+    console.log("open");
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    await once(child.stdout, "data");
+    await expect(salvageStore(path, "now")).rejects.toMatchObject({ code: "store_failed" });
+    expect(readdirSync(folder).filter((name) => name.includes("damaged") || name.includes("salvaged"))).toEqual([]);
+  } finally {
+    child.kill("SIGKILL");
+    await once(child, "close");
+  }
+  expect((await salvageStore(path, "now")).whole).toHaveLength(logs.length);
+});
+
+test("a file in which SQLite knows no database is kept aside for an empty store", async () => {
+  writeFileSync(path, "not a database, ".repeat(1000));
+  const { aside, whole, partial } = await salvageStore(path, "now");
+  expect({ whole, partial }).toEqual({ whole: [], partial: [] });
+  expect(readFileSync(aside, "utf8")).toContain("not a database");
+  expect(inspectStore(path)).toMatchObject({ type: "whole", strayRows: 0 });
+});
+
+test("rows that belong to no session and locks of the dead go; those of the living stay", async () => {
+  const log = openSqliteLog(path);
+  await log.commit(commitOf("s", 0));
+  await log.lock("session:s", owner(1), () => true);
+  await log.lock("open:s", owner(2), () => true);
+  const db = new DatabaseSync(path);
+  db.exec("INSERT INTO inbox (session, number, message_id, body, at) VALUES (99, 1, 'm', '{}', 0)");
+  db.exec("INSERT INTO blob_refs (session, blob, seq) VALUES (99, 'b', 1)");
+  db.close();
+  expect(inspectStore(path)).toMatchObject({ type: "whole", strayRows: 2, sessions: new Set(["s"]) });
+  expect(tidyStore(path, ({ pid }) => pid === 2)).toEqual({ rows: 2, locks: 1 });
+  expect(inspectStore(path)).toMatchObject({ strayRows: 0, locks: [{ name: "open:s" }] });
+  expect(await log.holder("open:s")).toMatchObject({ pid: 2 });
+  expect(await log.load("s")).not.toBeNull();
+  await log.close();
+});
