@@ -274,6 +274,11 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
         expect(await log.claim("s", "call", 1, "driver b")).toBe(false);
         expect(await log.claim("s", "call", 1, "driver a")).toBe(false);
         expect(await log.claim("s", "call", 2, "driver b")).toBe(true);
+        expect(await log.claimedBy("s", "call", 1)).toBe("driver a");
+        expect(await log.claimedBy("s", "call", 2)).toBe("driver b");
+        for (const [session, call] of [["s", "none"] as const, ["none", "call"] as const]) {
+          expect(await log.claimedBy(session, call, 1)).toBeNull();
+        }
         expect(await log.claim("s", "other", 1, "driver b")).toBe(true);
         expect(await log.claim("t", "call", 1, "driver b")).toBe(true);
         await expect(log.claim("u", "call", 1, "driver b")).rejects.toMatchObject({ code: "session_not_found" });

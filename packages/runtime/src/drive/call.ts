@@ -17,6 +17,9 @@ import { withWorkspace } from "./workspace-lock.ts";
 /** How often a target that takes a key is asked before its answer counts as lost. */
 const mostKeyedAttempts = 3;
 
+/** In whose name a claim is taken so that nobody acts on it. */
+const revoked = "revoked";
+
 /** The key a target may know a call by: the same for every attempt. */
 export function callKey(session: string, callId: string): string {
   return sha256(`${session}\n${callId}`);
@@ -66,10 +69,12 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
   const contextOf = (handOver?: HandOver): CallContext => callContext(driver, callId, register.scope, handOver);
   const attach = driver.attachable.delete(callId) ? tool.attach : undefined;
   const isBegun = attach !== undefined;
+  const takesClaim = !isBegun && (register.plan.replay === "never" || register.plan.replay === "keyed");
   let mayHaveActed = isBegun;
-  if (!isBegun && (register.plan.replay === "never" || register.plan.replay === "keyed")) await claim(driver, callId, intent.attempt);
   try {
-    const run = (handOver?: HandOver): Promise<CallOutcome> => {
+    const run = async (handOver?: HandOver): Promise<CallOutcome> => {
+      // The last thing before the effect: until then the call has certainly not happened.
+      if (takesClaim) await claim(driver, callId, intent.attempt);
       mayHaveActed = true;
       return (attach ?? tool.run)(intent, contextOf(handOver), signal);
     };
@@ -106,9 +111,10 @@ export async function take(driver: Driver, callId: string, attempt: number, clai
   const { log, processes } = driver.ports;
   const at = stopAt("claim", `${callId}:${attempt}`, [`claim ${claim}`]);
   await stop(driver, at("before"));
-  const isOurs = await log.claim(driver.session, callId, attempt, claim === "taken" ? processes.owner.label : "revoked");
+  const isOurs = await log.claim(driver.session, callId, attempt, claim === "taken" ? processes.owner.label : revoked);
   await stop(driver, at("after"));
-  return isOurs;
+  // Revoked before by a driver that then died: still nobody acted.
+  return isOurs || (claim === "revoked" && (await log.claimedBy(driver.session, callId, attempt)) === revoked);
 }
 
 /** The tool ended without saying what happened. */

@@ -125,7 +125,9 @@ export async function flush(driver: Driver): Promise<void> {
       Math.floor(last.seq / snapshotEvery) > Math.floor(tip.seq / snapshotEvery) ||
       // What came before can't be folded once its payloads are erased, also by a session that shares it.
       staged.events.some((event) => event.type === "item.erased" || event.type === "session.forked"),
-    isBinding: staged.events.some((event) => event.type === "call.intended" && event.payload.replay !== "safe"),
+    isBinding: staged.events.some(
+      (event) => event.type === "turn.ended" || (event.type === "call.intended" && event.payload.replay !== "safe"),
+    ),
     status: statusOf(driver.head),
     wakeAt: decide(driver, staged.at).wakeAt,
     at: staged.at,

@@ -1,7 +1,7 @@
 import type { Log, Owner, Ports } from "../ports/index.ts";
 
-/** Locks of this process that the store could not take back: nobody has them any more. */
-const abandoned = new Set<string>();
+/** Locks of this process that a store could not take back: nobody has them any more. */
+const abandoned = new WeakMap<Log, Set<string>>();
 
 function keyOf(name: string, owner: Owner): string {
   return JSON.stringify([name, owner.label]);
@@ -10,9 +10,10 @@ function keyOf(name: string, owner: Owner): string {
 /** Takes a lock, or tells who holds it. Void is one whose process has ended, or which this process has given back in vain. */
 export async function takeLock({ log, processes }: Pick<Ports, "log" | "processes">, name: string, owner: Owner): ReturnType<Log["lock"]> {
   const { pid, startTime, bootId } = owner;
-  const isOurs = (other: Owner): boolean => other.pid === pid && other.startTime === startTime && other.bootId === bootId;
-  const taken = await log.lock(name, owner, (other) => processes.isAlive(other) && !(isOurs(other) && abandoned.has(keyOf(name, other))));
-  if (taken.held) abandoned.delete(keyOf(name, owner));
+  const isVoid = (other: Owner): boolean =>
+    other.pid === pid && other.startTime === startTime && other.bootId === bootId && abandoned.get(log)?.has(keyOf(name, other)) === true;
+  const taken = await log.lock(name, owner, (other) => processes.isAlive(other) && !isVoid(other));
+  if (taken.held) abandoned.get(log)?.delete(keyOf(name, owner));
   return taken;
 }
 
@@ -21,6 +22,7 @@ export async function giveBack(log: Log, name: string, owner: Owner): Promise<vo
   try {
     await log.unlock(name, owner);
   } catch {
-    abandoned.add(keyOf(name, owner));
+    const others = abandoned.get(log) ?? new Set();
+    abandoned.set(log, others.add(keyOf(name, owner)));
   }
 }

@@ -62,8 +62,8 @@ export interface Commit {
   /** Keep head and registers as they are after this commit: folding can start there. */
   readonly takesSnapshot?: boolean;
   /**
-   * It holds the intent of an effect that must not simply be run again, which follows at once: it has to survive a loss of
-   * power with all commits before it, also in a store that else takes its time.
+   * It has to survive a loss of power with all commits before it, also in a store that else takes its time: it holds a turn's
+   * outcome, or the intent of an effect that must not simply be run again and follows at once.
    */
   readonly isBinding?: boolean;
   readonly status: SessionStatus;
@@ -148,6 +148,8 @@ export interface Log {
   inbox(session: string): Promise<InboxRow[]>;
   /** Takes (session, call, attempt) for `by`, durably as a binding commit. False where it was taken before. */
   claim(session: string, callId: string, attempt: number, by: string): Promise<boolean>;
+  /** In whose name an attempt was taken; null where it was not. */
+  claimedBy(session: string, callId: string, attempt: number): Promise<string | null>;
   /** Takes the named lock, or tells who holds it. A holder that `isAlive` denies is void. Taking one's own again succeeds. */
   lock(name: string, owner: Owner, isAlive: (owner: Owner) => boolean): Promise<{ held: true } | { held: false; holder: Owner }>;
   unlock(name: string, owner: Owner): Promise<void>;

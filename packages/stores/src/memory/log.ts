@@ -122,6 +122,9 @@ export function createMemoryLog(): Log {
       claims.set(key, by);
       return true;
     },
+    async claimedBy(session, callId, attempt) {
+      return sessions.get(session)?.claims.get(JSON.stringify([callId, attempt])) ?? null;
+    },
 
     async lock(name, owner, isAlive) {
       const holder = locks.get(name);

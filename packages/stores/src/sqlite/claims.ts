@@ -7,6 +7,8 @@ import type { Transactions } from "./transaction.ts";
 /** Who may act: claims are taken once and for ever, locks are given back or void with their owner's process. */
 export function claimsIn(db: DatabaseSync, transactions: Transactions, sessions: Sessions) {
   const insertClaim = db.prepare("INSERT INTO claims (session, call_id, attempt, taken_by) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
+  const findClaim = db.prepare(`
+    SELECT taken_by FROM claims WHERE session = (SELECT id FROM sessions WHERE session = ?) AND call_id = ? AND attempt = ?`);
   const findHolder = db.prepare("SELECT pid, start_time AS startTime, boot_id AS bootId, label FROM locks WHERE name = ?");
   const putLock = db.prepare("INSERT OR REPLACE INTO locks (name, pid, start_time, boot_id, label) VALUES (?, ?, ?, ?, ?)");
   const deleteLock = db.prepare("DELETE FROM locks WHERE name = ? AND pid = ? AND start_time = ? AND boot_id = ? AND label = ?");
@@ -17,6 +19,10 @@ export function claimsIn(db: DatabaseSync, transactions: Transactions, sessions:
   return {
     claim(session: string, callId: string, attempt: number, by: string): boolean {
       return transactions.writeSynced(() => insertClaim.run(sessions.requireId(session), callId, attempt, by).changes === 1);
+    },
+    claimedBy(session: string, callId: string, attempt: number): string | null {
+      const row = transactions.read(() => findClaim.get(session, callId, attempt));
+      return row === undefined ? null : String(row["taken_by"]);
     },
     /** The look at the holder and the taking are one write transaction: of two processes that find it dead, one gets it. */
     lock(name: string, owner: Owner, isAlive: (owner: Owner) => boolean): Awaited<ReturnType<Log["lock"]>> {

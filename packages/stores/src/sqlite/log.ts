@@ -42,6 +42,7 @@ export function logOn(db: DatabaseSync, path: string): Log {
     post: async (session, message) => messages.post(session, message),
     inbox: async (session) => messages.inbox(session),
     claim: async (session, callId, attempt, by) => claims.claim(session, callId, attempt, by),
+    claimedBy: async (session, callId, attempt) => claims.claimedBy(session, callId, attempt),
     lock: async (name, owner, isAlive) => claims.lock(name, owner, isAlive),
     unlock: async (name, owner) => claims.unlock(name, owner),
     holder: async (name) => claims.holder(name),
