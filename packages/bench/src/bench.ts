@@ -1,0 +1,111 @@
+/**
+ * The suite: what Holdfast costs beside the least that any loop must do, as `docs/benchmarks.md` shows it.
+ *   npm run bench -- [--only steps,start,...] [--rounds 11] [--peers] [--holdfast PROGRAM] [--seed 1]
+ *                    [--results docs/benchmarks.json] [--page docs/benchmarks.md] [--quick]
+ * A group that is measured replaces its rows of the page; the others stay. All groups take about an hour on a quiet machine.
+ * `--peers` also runs other programs, from npm, in a folder outside the repository. `--quick` runs everything once and
+ * small: it shows that the suite works, its figures mean nothing.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+import type { Field } from "./suite/field.ts";
+import { openField } from "./suite/field.ts";
+import { deltas, manySessions, opening, output, parallel, retries, waiting } from "./suite/other-figures.ts";
+import type { Results } from "./suite/page.ts";
+import { pageOf } from "./suite/page.ts";
+import { installPeers } from "./suite/peers.ts";
+import type { Row } from "./suite/row.ts";
+import { growth, largeRepository, stepCost, wholeRuns } from "./suite/step-figures.ts";
+
+const repository = join(import.meta.dirname, "../../..");
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    rounds: { type: "string", default: "100" },
+    peers: { type: "boolean", default: false },
+    "peers-folder": { type: "string", default: join(tmpdir(), "holdfast-bench-peers") },
+    holdfast: { type: "string", default: join(repository, "node_modules/holdfast/bin/holdfast") },
+    seed: { type: "string", default: "1" },
+    results: { type: "string", default: join(repository, "docs/benchmarks.json") },
+    page: { type: "string", default: join(repository, "docs/benchmarks.md") },
+    quick: { type: "boolean", default: false },
+  },
+});
+const isQuick = values.quick;
+const lengths = isQuick ? [2] : [1, 20, 100, 1_000];
+const largeFiles = isQuick ? 200 : 50_000;
+
+interface Figures {
+  readonly title: string;
+  readonly measure: (field: Field) => Promise<Row[]>;
+}
+const groups: Readonly<Record<string, Figures>> = {
+  true: { title: "A step that runs `true`", measure: (field) => stepCost(field, "true", lengths) },
+  write: { title: "A step whose command writes a file", measure: (field) => stepCost(field, "write", lengths) },
+  edit: { title: "A step that edits a file", measure: (field) => stepCost(field, "edit", lengths) },
+  read: { title: "A step that reads a file", measure: (field) => stepCost(field, "read", lengths) },
+  output: { title: "Steps of 20 kB of output", measure: (field) => stepCost(field, "output", [isQuick ? 2 : 10]) },
+  growth: { title: "Long sessions", measure: (field) => growth(field, isQuick ? [8] : [1_000, 10_000]) },
+  whole: { title: "Whole runs: start, time, processor, memory", measure: wholeRuns },
+  large: { title: `A repository of ${largeFiles.toLocaleString("en-US")} files, every feature at its default`, measure: largeRepository },
+  parallel: { title: "Calls side by side", measure: parallel },
+  retry: { title: "The first retry", measure: retries },
+  deltas: { title: "Streaming", measure: deltas },
+  much: { title: "Much output", measure: output },
+  open: {
+    title: "Opening a session",
+    measure: (field) => opening(field, isQuick ? [1_000] : [100, 1_000, 10_000, 100_000, 1_000_000]),
+  },
+  many: { title: "Many sessions in one process", measure: manySessions },
+  waiting: { title: "Waiting sessions", measure: waiting },
+};
+
+const wanted = values.only === undefined ? Object.keys(groups) : values.only.split(",");
+const unknown = wanted.filter((name) => groups[name] === undefined);
+if (unknown.length > 0) throw new Error(`there is no group ${unknown.join(", ")}: ${Object.keys(groups).join(", ")}`);
+
+let results = existsSync(values.results) ? (JSON.parse(readFileSync(values.results, "utf8")) as Results) : {};
+const field = openField({
+  program: values.holdfast,
+  peers: values.peers ? installPeers(values["peers-folder"]) : [],
+  isQuick,
+  seed: Number(values.seed),
+  largeFiles,
+  mostRounds: Number(values.rounds),
+});
+try {
+  for (const name of wanted) {
+    const { title, measure } = groups[name] as Figures;
+    const before = loadavg()[0] ?? 0;
+    const rows = await measure(field);
+    const load = (before + (loadavg()[0] ?? 0)) / 2 / availableParallelism();
+    const command = `npm run bench -- --only ${name}${values.peers ? " --peers" : ""}`;
+    const known = { ...results, [name]: { title, command, setting: setting(), load, rows } };
+    results = Object.fromEntries(Object.keys(groups).flatMap((one) => (known[one] === undefined ? [] : [[one, known[one]]])));
+    writeFileSync(values.results, `${JSON.stringify(results, null, 2)}\n`);
+    writeFileSync(values.page, pageOf(results));
+    for (const row of rows)
+      console.log(`${row.figure}: ${row.value}${row.goal === null ? "" : ` (goal ${row.goal}: ${row.isMet ? "met" : "missed"})`}`);
+  }
+} finally {
+  field.close();
+}
+console.error(`written: ${relative(process.cwd(), values.page)}`);
+
+function setting(): string {
+  const day = new Date().toISOString().slice(0, 10);
+  const commit = git("rev-parse", "--short", "HEAD");
+  const cpu = /^model name\s*:\s*(.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ?? process.arch;
+  return `${day} · ${availableParallelism()} cores of ${cpu} · Node ${process.versions.node} · commit ${commit}`;
+}
+
+function git(...args: string[]): string {
+  try {
+    return execFileSync("git", args, { cwd: repository, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return "unknown";
+  }
+}
