@@ -179,7 +179,7 @@ describe("the records", () => {
     for (const start of ["", "run 12", "run 12 34 boot 5.000 no", "revoke", "garbage\n"]) {
       const id = `broken-${start.length}`;
       plant(id, { start });
-      expect(await processes.record("session", id, 1)).toEqual({ type: "ended", end: { type: "lost" }, durationMs: 0 });
+      expect(await processes.record("session", id, 1)).toMatchObject({ type: "ended", end: { type: "lost" }, durationMs: 0 });
       expect(await processes.revoke("session", id, 1)).toEqual({ taken: [1] });
       await expect(processes.start(specFor(place, "true", { id }))).rejects.toMatchObject({ code: "claim_lost" });
       const running = await processes.attach("session", id, 1);
@@ -194,7 +194,9 @@ describe("the records", () => {
     plant("dead", { start: `run ${pid} 1 ${bootId} 5.000 no end\n`, exit: "" });
     plant("half", { start: `run ${pid} 1 ${bootId} 5.000 no end\ncommand 1`, exit: "exited 0" });
     plant("rebooted", { start: `run ${pid} ${startTime} other-boot 5.000 no end\n` });
-    for (const id of ["dead", "half", "rebooted"]) expect(await processes.record("session", id, 1)).toEqual(lost);
+    for (const id of ["dead", "half", "rebooted"]) {
+      expect(await processes.record("session", id, 1)).toEqual({ ...lost, isOfEarlierBoot: id === "rebooted" });
+    }
     plant("alive", { start: `run ${pid} ${startTime} ${bootId} 5.000 no end\n`, exit: "exited 0 en" });
     expect(await processes.record("session", "alive", 1)).toEqual({ type: "running", pid });
     rmSync(join(place.home, "commands/session/runs/alive"), { recursive: true });

@@ -159,7 +159,7 @@ async function follow(
 async function outcomeOf(
   processes: Processes,
   { ref, input }: Pick<RunningCommand, "ref" | "input">,
-  ended: { readonly end: CommandEnd; readonly durationMs: number } | null,
+  ended: { readonly end: CommandEnd; readonly durationMs: number; readonly isOfEarlierBoot?: boolean } | null,
   wanted: Input,
   intent: CallIntent,
 ): Promise<CallOutcome> {
@@ -171,6 +171,7 @@ async function outcomeOf(
       ? `still running${input === null ? ` after ${wanted.yield_s ?? defaultYieldS} s` : `; type with write_input ${handle}`}; follow or stop it with read_output ${handle}`
       : describeEnd(ended.end),
     ...(goneCwd === null ? [] : [`The working folder ${goneCwd} no longer exists; this ran in ${intent.plan.cwd}.`]),
+    ...(ended?.isOfEarlierBoot === true ? ["The machine has restarted since; the last of the output may be missing."] : []),
     window.size > 0 ? window.text : ended === null ? "no output yet" : "no output",
   ];
   const outcome: CallOutcome = {

@@ -174,7 +174,7 @@ async function recordOf(home: string, session: string, ref: string, intentBoot: 
   if (found.type === "none") return { type: "none", sameBoot: (intentBoot ?? firstBoot(sessionFolders(home, session).boot)) === bootId() };
   if (found.type === "revoked") return { type: "revoked" };
   const end = endOfRun(folder);
-  if (end !== null) return { type: "ended", ...end };
+  if (end !== null) return { type: "ended", ...end, isOfEarlierBoot: found.type === "taken" && found.bootId !== bootId() };
   return { type: "running", pid: found.type === "taken" ? found.pid : 0 };
 }
 

@@ -50,7 +50,8 @@ export type CommandRecord =
   | { readonly type: "none"; readonly sameBoot: boolean }
   | { readonly type: "revoked" }
   | { readonly type: "running"; readonly pid: number }
-  | { readonly type: "ended"; readonly end: CommandEnd; readonly durationMs: number };
+  /** `isOfEarlierBoot`: the machine has restarted since the start, and the last of the output may not have reached the disk. */
+  | { readonly type: "ended"; readonly end: CommandEnd; readonly durationMs: number; readonly isOfEarlierBoot: boolean };
 
 export interface RunningCommand {
   /** Names the run's records; survives a restart. */
