@@ -75,3 +75,14 @@ test.each(["session_start", "prompt_submitted", "session_end"])(
     expect(processesWith(`: ${place.marker}`)).toEqual([]);
   },
 );
+
+test("a hook of the user's ends with Holdfast, however that ends", async () => {
+  const place = await createPlace(() => ({ text: "Done." }));
+  mkdirSync(join(place.home, ".holdfast"));
+  writeFileSync(join(place.home, ".holdfast/config.toml"), '[[hooks.session_start]]\ncommand = "sleep 316.5 & setsid true; sleep 316.5"\n');
+  const run = place.start(["exec", "go"]);
+  await until(() => processesWith("316.5").length > 1, "the hook runs");
+  run.child.kill("SIGKILL");
+  await run.finished;
+  await until(() => processesWith("316.5").length === 0, "the hook has ended");
+});

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { defaultScripts } from "../processes/launch.ts";
 import type { HookEnd } from "./answer.ts";
 
 /** Bytes kept of each of a hook's outputs; what it writes beyond is dropped. */
@@ -15,10 +17,16 @@ export interface HookCommand {
   readonly timeoutMs: number;
 }
 
-/** Runs a command of the user's own, outside the sandbox. Its whole group ends with it, at its time, or with the signal. */
+/** Runs a command of the user's own, outside the sandbox. Its whole group ends with it, at its time, with the signal, or with us. */
 export function runOutside({ command, cwd, env, input, timeoutMs }: HookCommand, signal: AbortSignal): Promise<HookEnd> {
   return new Promise((resolve) => {
-    const child = spawn("/bin/sh", ["-c", command], { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    // The pipe at 3 is ours alone: whatever ends us ends the hook.
+    const child = spawn("/bin/sh", [join(defaultScripts, "serve.sh"), "/bin/sh", "-c", command], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
+    });
     let timedOut = false;
     const out: Buffer[] = [];
     const err: Buffer[] = [];
