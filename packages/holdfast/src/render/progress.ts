@@ -48,6 +48,12 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       .filter((line) => line.trim() !== "");
     return fold(lines, options.outputLines).map((line) => style.dim(`${" ".repeat(labelWidth)}│ ${fit(line, room)}`));
   };
+  /** What must not be cut off: its first line says what to look at. */
+  const whole = (text: string): string[] => {
+    const [first = "", ...more] = text.split("\n");
+    const lines = wrap(sanitizeLine(first), options.width() - labelWidth - 2);
+    return [...lines.map((line) => `${" ".repeat(labelWidth)}│ ${line}`), ...output(more.join("\n"))];
+  };
   const nameOf = (checkId: string) => checkNames.get(checkId) ?? checkId;
 
   const settled = (payload: EventPayload<"call.settled">): string[] => {
@@ -79,9 +85,10 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         break;
       case "in_doubt":
         lines.push(...row("in doubt", `${name} may have happened`, style.bad));
+        lines.push(...whole(outcome.text));
         break;
     }
-    if (outcome.status !== "denied") lines.push(...output(outcome.text));
+    if (outcome.status !== "denied" && outcome.status !== "in_doubt") lines.push(...output(outcome.text));
     for (const file of outcome.changed ?? []) {
       const change = file.beforeDigest === null ? "added" : file.afterDigest === null ? "deleted" : "changed";
       lines.push(...row("", `${change} ${file.path}`));

@@ -36,7 +36,10 @@ export function renderSession(view: SessionView, width: number): string[] {
     ...view.openApprovals.flatMap((approval) => wrap(`  ${approval.id}  ${sanitizeLine(approval.reason)}`, width)),
     ...view.openQuestions.flatMap((question) => wrap(`  ${question.id}  ${sanitizeLine(question.text)}`, width)),
     ...(view.inDoubt.length === 0 ? [] : ["", "in doubt: these may have happened"]),
-    ...view.inDoubt.flatMap((call) => wrap(`  ${call.callId}  ${sanitizeLine(call.tool)}: ${sanitizeLine(call.text)}`, width)),
+    ...view.inDoubt.flatMap((call) => [
+      ...wrap(`  ${call.callId}  ${sanitizeLine(call.tool)}: ${sanitizeLine(call.summary)}`, width),
+      ...wrap(`    ${sanitizeLine(call.text)}`, width),
+    ]),
   ];
 }
 

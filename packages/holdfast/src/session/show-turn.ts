@@ -62,7 +62,10 @@ export function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Sho
   }
   return {
     onEvent: (event) => {
-      if (!isQuiet) print(progress(event));
+      const lines = progress(event);
+      // That something may have happened is told however quiet it is to be.
+      const isDoubt = event.type === "call.settled" && event.payload.outcome.status === "in_doubt";
+      if (!isQuiet || isDoubt) print(lines);
     },
     end: (end, session) => {
       const message = end.report?.message ?? "";

@@ -31,7 +31,8 @@ export interface SessionView {
   readonly cost: number | null;
   /** True where the cost of some request could not be told: `cost` is only a part. */
   readonly isCostPartial: boolean;
-  readonly inDoubt: readonly { readonly callId: string; readonly tool: string; readonly text: string }[];
+  /** Calls that may have happened: what was to be done, and what the model was told. */
+  readonly inDoubt: readonly { readonly callId: string; readonly tool: string; readonly summary: string; readonly text: string }[];
 }
 
 /** Reads a session without taking it over. Works while another process drives it. */
@@ -56,11 +57,11 @@ export async function readSession({ log }: { readonly log: Log }, session: strin
     usage: head.usage,
     cost: head.cost,
     isCostPartial: head.cost !== null && head.hasUnknownCost === true,
-    inDoubt: events.flatMap((event) =>
-      event.type === "call.settled" && event.payload.outcome.status === "in_doubt"
-        ? [{ callId: event.payload.callId, tool: toolOf(events, event.payload.callId), text: event.payload.outcome.text }]
-        : [],
-    ),
+    inDoubt: events.flatMap((event) => {
+      if (event.type !== "call.settled" || event.payload.outcome.status !== "in_doubt") return [];
+      const { callId, outcome } = event.payload;
+      return [{ callId, tool: toolOf(events, callId), summary: summaryOf(events, callId), text: outcome.text }];
+    }),
   };
 }
 
@@ -93,4 +94,10 @@ function toolOf(events: readonly RecordedEvent[], callId: string): string {
     for (const item of event.payload.items) if (item.kind === "tool_call" && item.callId === callId) name = item.name;
   }
   return name;
+}
+
+/** What a call would do, in the words of its plan. */
+function summaryOf(events: readonly RecordedEvent[], callId: string): string {
+  const decided = events.find((event) => event.type === "call.decided" && event.payload.callId === callId);
+  return decided?.type === "call.decided" ? decided.payload.plan.summary : "";
 }

@@ -16,6 +16,6 @@ export function describeEnd(end: CommandEnd): string {
     case "ended":
       return "stopped before it finished";
     case "lost":
-      return "its process is gone and left no exit record: how far it came is not known";
+      return "its process is gone and left no exit record: how far it came is not known. Before you do anything that depends on it, look at what it was to change; don't just repeat it";
   }
 }
