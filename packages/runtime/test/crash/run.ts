@@ -7,7 +7,7 @@ import { runtime } from "./api.ts";
 import type { Crossing, Fault, FaultyProcess } from "./faults.ts";
 import { createFaultyProcess, isDeath } from "./faults.ts";
 import type { Outside, Running, Scenario } from "./scenarios.ts";
-import type { TailLog } from "./tail-log.ts";
+import type { Durability, TailLog } from "./tail-log.ts";
 import { createTailLog } from "./tail-log.ts";
 
 /** Events whose commit settles an effect: from then on it isn't carried out again. */
@@ -49,8 +49,12 @@ export const windows = ["not intended", "intended", "claimed", "acted", "settled
 export type Window = (typeof windows)[number];
 
 /** Plays a scenario; where a fault ends a step, the next process (or the same, once it is mended) begins it anew. */
-export async function play(scenario: Scenario, planned: { fault: Fault; at: number } | null, api: Api = runtime): Promise<Run> {
-  const log = createTailLog(planned?.fault === "lost tail, normal" ? "normal" : "full");
+export async function play(
+  scenario: Scenario,
+  planned: { fault: Fault; at: number } | null,
+  { api = runtime, makeLog = createTailLog }: { readonly api?: Api; readonly makeLog?: (durability: Durability) => TailLog } = {},
+): Promise<Run> {
+  const log = makeLog(planned?.fault === "lost tail, normal" ? "normal" : "full");
   const shared = { log, blobs: createMemoryBlobs(), clock: createTestClock(), ids: createTestIds() };
   const outside: Outside = { acts: new Map(), attempts: new Map(), found: new Set(), done: new Map(), known: new Map() };
   let told: { seq: number; line: string }[] = [];

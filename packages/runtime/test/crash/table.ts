@@ -9,6 +9,7 @@ import type { Run, Window } from "./run.ts";
 import { play, windows } from "./run.ts";
 import type { Scenario } from "./scenarios.ts";
 import { scenarios } from "./scenarios.ts";
+import type { Durability, TailLog } from "./tail-log.ts";
 
 /** The right end of a call, by how far it had come when everything ended, and its replay class. */
 export const rightEnds: Readonly<Record<Window, Readonly<Record<ReplayClass, End>>>> = {
@@ -39,8 +40,16 @@ export interface Table {
 /** How many plays go on at once. */
 const atOnce = 16;
 
-/** Plays faults at every crossing that isn't known yet from an earlier play. `api` is the runtime to be judged. */
-export async function makeTable(played: readonly Scenario[] = scenarios, met: readonly Fault[] = faultNames, api?: Api): Promise<Table> {
+interface TableOptions {
+  readonly played?: readonly Scenario[];
+  readonly met?: readonly Fault[];
+  /** The runtime to be judged. */
+  readonly api?: Api;
+  readonly makeLog?: (durability: Durability) => TailLog;
+}
+
+/** Plays faults at every crossing that isn't known yet from an earlier play. */
+export async function makeTable({ played = scenarios, met = faultNames, ...means }: TableOptions = {}): Promise<Table> {
   const cells: Cell[] = [];
   const wrong: string[] = [];
   const known = new Set<string>();
@@ -60,8 +69,9 @@ export async function makeTable(played: readonly Scenario[] = scenarios, met: re
   async function playCell(scenario: Scenario, clean: Run, crossing: Crossing, fault: Fault, at: number): Promise<void> {
     const where = `${scenario.name}, ${scenario.replay}: ${fault} ${crossing.when} ${crossing.places.join(" and ")}`;
     try {
-      const run = await play(scenario, { fault, at }, api);
+      const run = await play(scenario, { fault, at }, means);
       const judged = await judge(run, clean);
+      await run.log.close();
       const right = rightEnds[scenario.hasActed === true ? "acted" : run.window][scenario.replay];
       // A safe call's intent may be lost with the tail; what is proposed then is another call.
       const isRight = judged.call === right || (scenario.replay === "safe" && fault === "lost tail, normal");

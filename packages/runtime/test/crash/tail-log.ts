@@ -11,17 +11,41 @@ export interface TailLog extends Log {
   isClaimed(callId: string): boolean;
 }
 
-type Write = { readonly isFlushed: boolean; readonly again: (log: Log) => Promise<unknown> };
+/** A store that can be set back to its last flush. */
+export interface Disk {
+  log(): Log;
+  onFlush(): void;
+  onWrite?(again: (log: Log) => Promise<unknown>): void;
+  lose(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** A disk in memory: it writes down what reached it, and does that again. */
+function memoryDisk(): Disk {
+  let log = createMemoryLog();
+  let flushed = 0;
+  const writes: ((log: Log) => Promise<unknown>)[] = [];
+  return {
+    log: () => log,
+    onWrite: (again) => void writes.push(again),
+    onFlush: () => (flushed = writes.length),
+    lose: async () => {
+      writes.length = flushed;
+      log = createMemoryLog();
+      for (const again of writes) await again(log);
+    },
+    end: () => log.close(),
+  };
+}
 
 /** A log that knows what has reached its disk. */
-export function createTailLog(durability: Durability): TailLog {
-  let inner = createMemoryLog();
-  let writes: Write[] = [];
+export function createTailLog(durability: Durability, disk: Disk = memoryDisk()): TailLog {
   const claimed = new Set<string>();
   const isFull = durability === "full";
-  const write = async <T>(isFlushed: boolean, again: (log: Log) => Promise<T>): Promise<T> => {
-    const result = await again(inner);
-    writes.push({ isFlushed, again });
+  const write = async <T>(isFlushed: boolean, run: (log: Log) => Promise<T>): Promise<T> => {
+    const result = await run(disk.log());
+    disk.onWrite?.(run);
+    if (isFlushed) disk.onFlush();
     return result;
   };
   return {
@@ -36,25 +60,21 @@ export function createTailLog(durability: Durability): TailLog {
     settleOutbox: (...message) => write(isFull, (log) => log.settleOutbox(...message)),
     erase: (...erasure) => write(isFull, (log) => log.erase(...erasure)),
     delete: (...deletion) => write(isFull, (log) => log.delete(...deletion)),
-    claimedBy: (...asked) => inner.claimedBy(...asked),
-    lock: (...lock) => inner.lock(...lock),
-    unlock: (...lock) => inner.unlock(...lock),
-    load: (...asked) => inner.load(...asked),
-    snapshot: (...asked) => inner.snapshot(...asked),
-    read: (...asked) => inner.read(...asked),
-    list: (...asked) => inner.list(...asked),
-    inbox: (...asked) => inner.inbox(...asked),
-    holder: (...asked) => inner.holder(...asked),
-    takeOutbox: (...asked) => inner.takeOutbox(...asked),
-    sharers: (...asked) => inner.sharers(...asked),
-    search: (...asked) => inner.search(...asked),
-    weigh: (...asked) => inner.weigh(...asked),
-    referencedBlobs: () => inner.referencedBlobs(),
-    close: () => inner.close(),
-    lose: async () => {
-      writes = writes.slice(0, writes.findLastIndex(({ isFlushed }) => isFlushed) + 1);
-      inner = createMemoryLog();
-      for (const { again } of writes) await again(inner);
-    },
+    lock: (...lock) => disk.log().lock(...lock),
+    unlock: (...lock) => disk.log().unlock(...lock),
+    load: (...asked) => disk.log().load(...asked),
+    snapshot: (...asked) => disk.log().snapshot(...asked),
+    read: (...asked) => disk.log().read(...asked),
+    list: (...asked) => disk.log().list(...asked),
+    inbox: (...asked) => disk.log().inbox(...asked),
+    claimedBy: (...asked) => disk.log().claimedBy(...asked),
+    holder: (...asked) => disk.log().holder(...asked),
+    takeOutbox: (...asked) => disk.log().takeOutbox(...asked),
+    sharers: (...asked) => disk.log().sharers(...asked),
+    search: (...asked) => disk.log().search(...asked),
+    weigh: (...asked) => disk.log().weigh(...asked),
+    referencedBlobs: () => disk.log().referencedBlobs(),
+    close: () => disk.end(),
+    lose: () => disk.lose(),
   };
 }
