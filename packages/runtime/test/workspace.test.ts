@@ -40,6 +40,37 @@ test("who waits long for the workspace is told who has it", async () => {
   expect(said).toEqual([expect.stringContaining("session x, call y")]);
 });
 
+test("a call that may not be repeated is not in doubt while it only waits for the workspace", async () => {
+  const holder: Owner = { pid: 5, startTime: "0", bootId: "boot", label: "session x, call y" };
+  const tool = createTestTool({ name: "charge", exclusive: true, replay: "never" });
+  const world = createWorld({ model: createTestModel((n) => (n < 1 ? { calls: [{ name: "charge", input: {} }] } : {})), tools: [tool] });
+  await world.log.lock("workspace:/w", holder, () => true);
+  const interrupt = (session: string) => post(portsOf(world), session, { type: "interrupt", by: "test" });
+  const interrupted = portsOf(world, 1, new Set([1, 5]));
+  const session = await newSession(interrupted);
+  await post(interrupted, session, say("go"));
+  const end = await drive(interrupted, session, { waiting: "return", onWait: () => void interrupt(session) });
+  expect(end.standing).toBe("interrupted");
+  const { items, inDoubt } = await readSession(world, session);
+  expect(items.find((item) => item.kind === "tool_result")).toMatchObject({
+    status: "interrupted",
+    text: expect.stringContaining("nothing was done"),
+  });
+  expect(inDoubt).toEqual([]);
+
+  // The same, killed while it waits: whoever comes next carries it out.
+  const killed = portsOf(world, 2, new Set([2, 5]));
+  const other = await newSession(killed);
+  await post(killed, other, say("go"));
+  const death = new AbortController();
+  const dead = drive(killed, other, { waiting: "return", signal: death.signal, onWait: () => death.abort() });
+  await expect(dead).rejects.toMatchObject({ code: "stale_driver" });
+  await world.log.unlock("workspace:/w", holder);
+  expect((await drive(portsOf(world, 3), other, { waiting: "return" })).standing).toBe("unverified");
+  expect(tool.runs).toHaveLength(1);
+  expect((await readSession(world, other)).inDoubt).toEqual([]);
+});
+
 test("what is handed over stays held by the process that carries the effect on, when the driver dies", async () => {
   const wrapper: Owner = { pid: 77, startTime: "0", bootId: "boot", label: "wrapper" };
   const alive = new Set([1, 2, 77]);
