@@ -9,7 +9,16 @@ interface Streamed {
   finished: number;
   /** Lines shown of the paragraph after them. */
   shown: number;
+  /** Length of `raw` at which the paragraph that grows is laid out again. */
+  looksAt: number;
   isBroken: boolean;
+}
+
+/** A paragraph is laid out anew when it has grown by this part of itself, so that the work grows with its length alone. */
+const growth = 16;
+
+function begin(): Streamed {
+  return { raw: "", finished: 0, shown: 0, looksAt: 0, isBroken: false };
 }
 
 /**
@@ -47,17 +56,21 @@ export function createAnswerStream(width: () => number): {
         return item !== undefined && (item.finished > 0 || item.shown > 0) ? ["(cut off: the answer above is not used)"] : [];
       }
       if (delta.type !== "text.delta") return [];
-      const item = items.get(delta.itemId) ?? { raw: "", finished: 0, shown: 0, isBroken: false };
+      const item = items.get(delta.itemId) ?? begin();
       items.set(delta.itemId, item);
       if (item.isBroken || delta.offset !== item.raw.length) {
         item.isBroken = true;
         return [];
       }
       item.raw += delta.text;
-      return settled(item);
+      // Not even looked into: that would copy all of it.
+      if (item.raw.length < item.looksAt && !delta.text.includes("\n")) return [];
+      const lines = settled(item);
+      item.looksAt = item.raw.length + Math.floor((item.raw.length - item.finished) / growth);
+      return lines;
     },
     complete: (message) => {
-      const item = items.get(message.id) ?? { raw: "", finished: 0, shown: 0, isBroken: false };
+      const item = items.get(message.id) ?? begin();
       items.delete(message.id);
       if (!message.text.startsWith(item.raw)) return paragraph(message.text);
       item.raw = message.text;

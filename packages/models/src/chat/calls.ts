@@ -8,6 +8,9 @@ export interface CallDraft {
   input: string;
   /** Its place among the calls by the server's count. */
   readonly order: number;
+  /** How deep in objects and lists its input is so far, and whether inside a string. */
+  depth: number;
+  place: "outside" | "string" | "escape";
 }
 
 /** Fragments of calls, routed to their call. */
@@ -28,7 +31,7 @@ export function createCallDrafts(): CallDrafts {
   const byIndex = new Map<number, CallDraft>();
 
   function begin(index: number | null, id: string, name: string): CallDraft {
-    const draft: CallDraft = { id, name, input: "", order: index ?? drafts.length };
+    const draft: CallDraft = { id, name, input: "", order: index ?? drafts.length, depth: 0, place: "outside" };
     drafts.push(draft);
     if (index !== null) byIndex.set(index, draft);
     return draft;
@@ -50,6 +53,7 @@ export function createCallDrafts(): CallDrafts {
       if (draft.id === "") draft.id = id;
       if (draft.name === "") draft.name = name;
       draft.input += text;
+      follow(draft, text);
       return { draft, text };
     },
   };
@@ -63,13 +67,23 @@ function isAnother(
   if (next.id !== "" && current.id !== "" && next.id !== current.id) return true;
   const startsAnew = next.text.trimStart().startsWith("{");
   const isOtherName = next.name !== "" && current.name !== "" && next.name !== current.name;
-  if (isOtherName && (!hasIndex || isWhole(current.input) || (startsAnew && current.input === ""))) return true;
-  // Looked at only where a new object begins: parsing at each fragment would cost the square of the length.
-  return startsAnew && isWhole(current.input);
+  if (isOtherName && (!hasIndex || isWhole(current) || (startsAnew && current.input === ""))) return true;
+  return startsAnew && isWhole(current);
 }
 
-function isWhole(input: string): boolean {
-  return input.trimEnd().endsWith("}") && asRecord(parseJson(input)) !== null;
+/** Parsed only where an object has just closed: parsing at each fragment would cost the square of the length. */
+function isWhole({ input, depth, place }: CallDraft): boolean {
+  return depth === 0 && place === "outside" && input !== "" && asRecord(parseJson(input)) !== null;
+}
+
+function follow(draft: CallDraft, text: string): void {
+  for (const character of text) {
+    if (draft.place === "escape") draft.place = "string";
+    else if (draft.place === "string") draft.place = character === "\\" ? "escape" : character === '"' ? "outside" : "string";
+    else if (character === '"') draft.place = "string";
+    else if (character === "{" || character === "[") draft.depth += 1;
+    else if (character === "}" || character === "]") draft.depth -= 1;
+  }
 }
 
 /** Arguments are JSON text; some servers send the object itself. */

@@ -11,6 +11,7 @@ import { flush, isFatal, messageOf, newId, stage, stop, stopAt } from "./driver.
 import type { Steering } from "./inbox.ts";
 import { hasControl, takeInbox } from "./inbox.ts";
 import { askHooks } from "./hooks.ts";
+import { keep } from "./kept.ts";
 import { openDriver } from "./open.ts";
 import { judgeOutput } from "./output.ts";
 import { attached, recover } from "./recover.ts";
@@ -30,7 +31,12 @@ type Settled = { readonly effect: Effect; readonly events: readonly SessionEvent
  * when it waits for someone. Throws `session_busy` where a living process drives it, `stale_driver` where another took over.
  */
 export async function drive(ports: Ports, session: string, options: DriveOptions): Promise<DriveEnd> {
-  return withSession(ports, session, async () => run(await openDriver(ports, session, options)));
+  return withSession(ports, session, async () => {
+    const driver = await openDriver(ports, session, options);
+    const end = await run(driver);
+    keep(driver);
+    return end;
+  });
 }
 
 async function run(driver: Driver): Promise<DriveEnd> {

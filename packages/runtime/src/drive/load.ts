@@ -4,6 +4,7 @@ import type { DriveOptions, Ports } from "../ports/index.ts";
 import { loadState, newer, readEvents } from "../session/stored.ts";
 import { refuseBroken } from "../session/verify.ts";
 import type { Driver } from "./driver.ts";
+import { takeKept } from "./kept.ts";
 
 /**
  * Reads head, registers and the items of the current window: the cost doesn't depend on the age of the session. Throws
@@ -11,6 +12,8 @@ import type { Driver } from "./driver.ts";
  */
 export async function loadDriver(ports: Ports, session: string, options: DriveOptions): Promise<Driver> {
   const driver = await loadBare(ports, session, options);
+  const kept = takeKept(ports, session, driver.head);
+  if (kept !== null) return { ...driver, window: kept.window, digests: kept.digests };
   const stored = await ports.log.read(session, driver.head.windowStart);
   refuseBroken(session, stored, driver.head);
   const salts = new Map(stored.map(({ seq, salt }) => [seq, salt]));
