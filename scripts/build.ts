@@ -1,6 +1,7 @@
 /**
  * Bundles the `holdfast` program: an entry for each name it is started under, and a chunk for each dynamically imported part. Into packages/holdfast/dist,
- * or the folder named (which must lie in this repository, where the bundle finds what it doesn't contain).
+ * or the folder named (which must lie in this repository, where the bundle finds what it doesn't contain), there with further
+ * entries, each as NAME=FILE.
  */
 import { existsSync } from "node:fs";
 import { cp, rename, rm } from "node:fs/promises";
@@ -8,6 +9,9 @@ import { basename, join, resolve } from "node:path";
 import { rolldown, type Plugin } from "rolldown";
 
 const root = join(import.meta.dirname, "..");
+const entries = process.argv
+  .slice(3)
+  .map((word): [string, string] => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]);
 const target = resolve(process.argv[2] ?? join(root, "packages/holdfast/dist"));
 /** Built aside and then renamed, so that a program that is started meanwhile finds all of the old build or all of the new. */
 const fresh = `${target}.new.${process.pid}`;
@@ -41,7 +45,7 @@ const folders: Plugin = {
 try {
   const bundle = await rolldown({
     cwd: root,
-    input: { main: "packages/holdfast/src/main.ts", "apply-patch": "packages/holdfast/src/apply-patch.ts" },
+    input: { main: "packages/holdfast/src/main.ts", "apply-patch": "packages/holdfast/src/apply-patch.ts", ...Object.fromEntries(entries) },
     platform: "node",
     external,
     plugins: [folders],

@@ -1,120 +1,51 @@
 /**
- * Kills the real program again and again while it works, goes on with `exec resume --last` until the session has ended, and
- * looks at what became of the work: `node packages/bench/src/chaos.ts [--kills 150] [--seed 1] [--wrappers 0.1]`. The same
- * seed kills after the same times. `--wrappers`: how often the commands' wrappers are killed along, so that their ends are
- * not known. Prints a line a session; exit status 1 where anything was lost, doubled, left behind or not told.
+ * Kills the real program again and again while it works, goes on with its sessions until they have ended, and looks at what
+ * became of their work: `npm run chaos -- [--kills 300] [--seed 1] [--lanes 3] [--wrappers 0.1] [--fault NAME]`. The seed
+ * decides what is done; where a kill finds the program depends on the machine. `--wrappers`: how often the commands'
+ * wrappers are killed along, so that their ends are not known. `--fault` plants one that has to be found. Exit status 1
+ * where anything was lost, doubled, left behind or told otherwise than it was.
  */
-import type { ChildProcess } from "node:child_process";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { describeProcess, faultsOfLog, judgeEnd, processesOf, readLog } from "./chaos/judge.ts";
-import { check, layOut } from "./chaos/work.ts";
+import { entryFolder } from "./chaos/lives.ts";
+import { startModel } from "./chaos/model.ts";
+import { faults } from "./chaos/plant.ts";
+import { createDice } from "./chaos/dice.ts";
+import { round } from "./chaos/round.ts";
+import { openShops } from "./chaos/shops.ts";
+import { newTally, report } from "./chaos/tally.ts";
 
 const { values } = parseArgs({
   options: {
-    kills: { type: "string", default: "150" },
+    kills: { type: "string", default: "300" },
     seed: { type: "string", default: "1" },
+    lanes: { type: "string", default: "3" },
     wrappers: { type: "string", default: "0.1" },
+    fault: { type: "string" },
   },
 });
-const program = join(import.meta.dirname, "../../../node_modules/holdfast/bin/holdfast");
-const random = createRandom(Number(values.seed));
-/** A session that needs more starts than this makes no way. */
-const mostStarts = 100;
+const root = join(import.meta.dirname, "../../..");
+const fault = faults.find((name) => name === values.fault) ?? null;
+if (values.fault !== undefined && fault === null) throw new Error(`--fault is one of ${faults.join(", ")}`);
+const [kills, seed, lanes] = [Number(values.kills), Number(values.seed), Number(values.lanes)];
 
-/** Mulberry32: small, seeded, good enough to choose moments. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+execFileSync(process.execPath, [join(root, "scripts/build.ts"), entryFolder, "chaos=packages/bench/src/chaos/entry.ts"]);
+const tally = newTally();
+const random = createDice(seed);
+const [shops, model] = [await openShops(createDice(random.whole(2 ** 31))), await startModel(createDice(random.whole(2 ** 31)))];
+const startedAt = performance.now();
 
-let killsLeft = Number(values.kills);
-let faulty = 0;
-while (killsLeft > 0) {
-  const { kills, faults, inDoubt } = await survive();
-  killsLeft -= kills;
-  console.log(`${kills} kills, ${inDoubt} in doubt: ${faults.length === 0 ? "nothing lost, doubled or left" : faults.join("; ")}`);
-  if (faults.length > 0) faulty += 1;
-  if (kills === 0 && faults.length > 0) break;
-}
-process.exitCode = faulty === 0 ? 0 : 1;
-
-async function survive(): Promise<{ kills: number; faults: string[]; inDoubt: number }> {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-chaos-"));
-  const { workspace, home, script } = layOut(folder);
-  const env = { PATH: process.env["PATH"], HOME: home, HOLDFAST_HOME: join(home, ".holdfast"), LANG: "C.UTF-8" };
-  const faults: string[] = [];
-  let kills = 0;
-  let events: Awaited<ReturnType<typeof readLog>> = [];
-
-  /** Null where it was killed. */
-  const start = async (args: readonly string[]): Promise<{ code: number | null; output: string }> => {
-    const child = spawn(program, args, { cwd: workspace, env, stdio: ["ignore", "pipe", "pipe"] });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
-    const closed = once(child, "close");
-    // Most kills come while it works, some while it starts; a few runs are left alone for long.
-    const delay = 30 + 2_000 * random() ** 2;
-    const withWrappers = random() < Number(values.wrappers);
-    if (kills < killsLeft && (await Promise.race([closed, sleep(delay, "late" as const)])) === "late") kill(child, withWrappers);
-    await closed;
-    if (child.signalCode !== null) kills += 1;
-    return { code: child.exitCode, output };
-  };
-  const kill = (child: ChildProcess, withWrappers: boolean): void => {
-    child.kill("SIGKILL");
-    if (withWrappers) for (const pid of processesOf(folder)) if (pid !== child.pid) killOne(pid);
-  };
-
-  try {
-    const begin = ["exec", "--model", `script:${script}`, "--check", check, "--approvals", "ask", "go"];
-    let args = begin;
-    let last = { code: null as number | null, output: "" };
-    for (let starts = 0; starts < mostStarts; starts += 1) {
-      last = await start(args);
-      if (last.code !== null && last.code !== 4) break;
-      const approval = /apr_[0-9a-z]+/.exec(last.output)?.[0];
-      if (last.code === 4 && approval !== undefined) await start(["approvals", "answer", approval, "allow"]);
-      const now = await readLog(env.HOLDFAST_HOME);
-      faults.push(...faultsOfLog(now, events));
-      events = now;
-      // A prompt that was not acknowledged is given again.
-      args = events.length === 0 ? begin : ["exec", "resume", "--last"];
-      if (events.length > 0 && !events.some(({ type }) => type === "turn.started")) args = [...args, "go"];
-    }
-    if (last.code !== 0) faults.push(`it ended with exit status ${last.code}: ${last.output.slice(-600)}`);
-    faults.push(...faultsOfLog(await readLog(env.HOLDFAST_HOME), events));
-    const end = await judgeEnd(workspace, env.HOLDFAST_HOME);
-    const left = await stillThere(folder);
-    if (left.length > 0) faults.push(`processes were left: ${left.map(describeProcess).join(", ")}`);
-    return { kills, faults: [...faults, ...end.faults], inDoubt: end.inDoubt };
-  } finally {
-    for (const pid of processesOf(folder)) killOne(pid);
-    if (faults.length === 0) rmSync(folder, { recursive: true, force: true });
-    else console.log(`kept: ${folder}`);
+async function work(lane: number): Promise<void> {
+  const own = createDice(seed * 1_000 + lane);
+  while (tally.kills.count < kills && (fault === null || tally.faults.length === 0)) {
+    await round({ random: own, tally, shops, model, mostKills: kills, wrappers: Number(values.wrappers), fault });
+    console.error(`${tally.kills.count} kills, ${tally.faults.length} faults, ${Math.round((performance.now() - startedAt) / 1000)} s`);
   }
 }
 
-/** What is left when wrappers that have written their record have had time to leave. */
-async function stillThere(folder: string): Promise<number[]> {
-  for (let look = 0; look < 60 && processesOf(folder).length > 0; look += 1) await sleep(50);
-  return processesOf(folder);
-}
-
-function killOne(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended by itself.
-  }
-}
+await Promise.all(Array.from({ length: lanes }, (_, lane) => work(lane)));
+shops.close();
+model.close();
+console.log(report(tally));
+process.exitCode = tally.faults.length === 0 ? 0 : 1;

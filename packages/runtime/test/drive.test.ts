@@ -359,7 +359,7 @@ describe("one session, one driver", () => {
     expect((await drive(portsOf(world, 1, new Set([1])), session, { waiting: "return" })).standing).toBe("unverified");
   });
 
-  test("closing a session that another process drives by now leaves its commands alone", async () => {
+  test.each(["session", "open"])("closing a session that another process has (%s) leaves its commands alone", async (lock) => {
     const world = createWorld({ model: createTestModel(() => ({})) });
     const session = await newSession(portsOf(world));
     const ended: string[] = [];
@@ -367,7 +367,7 @@ describe("one session, one driver", () => {
       const ports = portsOf(world, 1, new Set(living));
       await closeSession({ ...ports, processes: { ...ports.processes, endSession: async (id) => void ended.push(id) } }, session);
     };
-    await world.log.lock(`session:${session}`, { pid: 7, startTime: "0", bootId: "boot", label: "other" }, () => true);
+    await world.log.lock(`${lock}:${session}`, { pid: 7, startTime: "0", bootId: "boot", label: "other" }, () => true);
     await close(1, 7);
     expect(ended).toEqual([]);
     await close(1);

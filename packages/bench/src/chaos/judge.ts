@@ -1,105 +1,111 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { StoredEvent } from "@holdfast/protocol";
-import type { RecordedEvent } from "@holdfast/runtime";
-import { findChainFault, readSession } from "@holdfast/runtime";
-import { openSqliteLog } from "@holdfast/stores/sqlite";
-import { finished, marks, textOf } from "./work.ts";
+import type { CallOutcome, ToolCall } from "@holdfast/protocol";
+import type { Look } from "./look.ts";
+import { ownEvents } from "./look.ts";
+import type { Shops } from "./shops.ts";
+import type { Tally } from "./tally.ts";
+import { count } from "./tally.ts";
+import type { Addresses, Mark } from "./work.ts";
+import { filesOf, stepsOf, textOf } from "./work.ts";
 
-/** The stored events of the one session there is; none where it wasn't made yet. */
-export async function readLog(home: string): Promise<readonly StoredEvent[]> {
-  if (textOf(join(home, "sessions.db")) === null) return [];
-  const log = openSqliteLog(join(home, "sessions.db"));
-  try {
-    const [row] = await log.list({});
-    return row === undefined ? [] : await log.read(row.session, 1);
-  } finally {
-    await log.close();
-  }
+/** Where effects are counted. */
+export interface World {
+  readonly place: string;
+  readonly workspace: string;
+  readonly counted: string;
+  readonly shops: Shops;
+  readonly addresses: Addresses;
 }
 
-/** What is wrong with a log that went on after an earlier look at it. */
-export function faultsOfLog(events: readonly StoredEvent[], earlier: readonly StoredEvent[]): string[] {
-  const fault = findChainFault(events);
-  const lost = earlier.find((event, index) => events[index]?.hash !== event.hash);
+/** Judges each effect of a session by what the world says and by what its log says. Returns what is wrong. */
+export function judge(look: Look, world: World, tally: Tally): readonly string[] {
+  const steps = stepsOf(look.branch, world.addresses);
+  const calls = callsOf(look);
+  const marks = steps.flatMap((step) => step.marks);
+  const faults = marks.flatMap((mark) => {
+    const outcome = calls.find(({ call }) => call.input.includes(mark.name))?.outcome;
+    return faultsOfMark(mark, outcome, timesOf(mark, world), tally).map((fault) => `${world.place}: ${mark.name}: ${fault}`);
+  });
+  const unsettled = calls.filter(({ times }) => times !== 1);
+  const left = readdirSync(world.workspace).filter((name) => name.startsWith(".holdfast-"));
   return [
-    ...(fault === null ? [] : [`the chain breaks at event ${fault.seq}: ${fault.fault}`]),
-    ...(lost === undefined ? [] : [`event ${lost.seq} (${lost.type}) was acknowledged and is lost`]),
+    ...faults,
+    ...unsettled.map(({ call, times }) => `${world.place}: call ${call.callId} (${call.name}) was settled ${times} times`),
+    ...left.map((name) => `${world.place}: ${name} was left behind`),
   ];
 }
 
-/** What is wrong with the world and the log once a session has ended. `inDoubt` counts what was told to be in doubt. */
-export async function judgeEnd(workspace: string, home: string): Promise<{ readonly faults: string[]; readonly inDoubt: number }> {
-  const log = openSqliteLog(join(home, "sessions.db"));
-  try {
-    const [row] = await log.list({});
-    const view = await readSession({ log }, row?.session ?? "");
-    const faults = [...faultsOfFiles(workspace), ...faultsOfMarks(workspace, view.events), ...faultsOfCalls(view.events)];
-    if (view.turns.length !== 1) faults.push(`the prompt made ${view.turns.length} turns`);
-    return { faults, inDoubt: view.inDoubt.length };
-  } finally {
-    await log.close();
-  }
-}
-
-function faultsOfFiles(workspace: string): string[] {
-  const wrong = Object.entries(finished).filter(([name, content]) => textOf(join(workspace, name)) !== content);
-  const left = readdirSync(workspace).filter((name) => name.startsWith(".holdfast-"));
-  return [
-    ...wrong.map(([name]) => `${name} holds ${JSON.stringify(textOf(join(workspace, name)))}`),
-    ...left.map((name) => `${name} was left behind`),
-  ];
-}
-
-type Settled = Extract<RecordedEvent, { type: "call.settled" }>["payload"];
-
-function faultsOfMarks(workspace: string, events: readonly RecordedEvent[]): string[] {
-  const lines = (textOf(join(workspace, "ledger")) ?? "").split("\n");
-  return Object.entries(marks).flatMap(([mark, { exitCode, isOptional }]) => {
-    const times = lines.filter((line) => line === mark).length;
-    const outcome = outcomeOfCall(events, `echo ${mark} >> ledger`)?.outcome;
-    const isSure = outcome !== undefined && outcome.status !== "in_doubt";
-    const faults = times > 1 ? [`${mark} was done ${times} times`] : [];
-    if (outcome === undefined) faults.push(`the call of ${mark} has no settlement`);
-    if (isSure && isOptional !== true && times !== 1) faults.push(`${mark} was done ${times} times, and its call says ${outcome.status}`);
-    if (isSure && isOptional !== true && outcome.exitCode !== exitCode) faults.push(`${mark} is said to have exited ${outcome.exitCode}`);
-    return faults;
-  });
-}
-
-function outcomeOfCall(events: readonly RecordedEvent[], command: string): Settled | undefined {
-  const items = events.flatMap((event) => (event.type === "sampling.settled" ? event.payload.items : []));
-  const call = items.find((item) => item.kind === "tool_call" && item.input.includes(command));
-  return events
-    .flatMap((event) => (event.type === "call.settled" ? [event.payload] : []))
-    .find(({ callId }) => call?.kind === "tool_call" && callId === call.callId);
-}
-
-function faultsOfCalls(events: readonly RecordedEvent[]): string[] {
-  const settled = events.flatMap((event) => (event.type === "call.settled" ? [event.payload.callId] : []));
-  const proposed = events.flatMap((event) =>
-    event.type === "sampling.settled" ? event.payload.items.flatMap((item) => (item.kind === "tool_call" ? [item.callId] : [])) : [],
-  );
-  return proposed.flatMap((callId) => {
-    const times = settled.filter((one) => one === callId).length;
-    return times === 1 ? [] : [`call ${callId} was settled ${times} times`];
-  });
-}
-
-export function describeProcess(pid: number): string {
-  const line = (textOf(`/proc/${pid}/cmdline`) ?? "").replaceAll("\0", " ");
-  return `${pid} (${line.slice(0, 200)})`;
-}
-
-/** Living processes that have to do with a folder, by their command line or by what they carry. */
-export function processesOf(folder: string): number[] {
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid) return [];
-    try {
-      const isOurs = ["cmdline", "environ"].some((file) => readFileSync(`/proc/${name}/${file}`, "utf8").includes(folder));
-      return isOurs ? [Number(name)] : [];
-    } catch {
-      return [];
+/** How often an effect has happened; null for half of one, which must never be. */
+function timesOf({ name, kind, ...more }: Mark, world: World): number | null {
+  const { workspace } = world;
+  switch (kind) {
+    case "http":
+      return world.shops.sold(world.place, name);
+    case "mcp": {
+      const lines = (textOf(world.counted) ?? "").split("\n").filter((line) => line.split(" ")[1] === name);
+      // The one that knows keys counts the same key once.
+      return more.replay === "keyed" ? new Set(lines).size : lines.length;
     }
+    case "command":
+      return (textOf(join(workspace, "ledger")) ?? "").split("\n").filter((line) => line === name).length;
+    case "commit": {
+      const subjects = execFileSync("git", ["-C", workspace, "log", "--all", "--format=%s"], { encoding: "utf8" });
+      return subjects.split("\n").filter((line) => line === name).length;
+    }
+    case "edit":
+    case "write":
+    case "patch": {
+      const files = Object.entries(filesOf({ name, kind, ...more }));
+      const is = (which: 0 | 1): boolean => files.every(([path, texts]) => textOf(join(workspace, path)) === texts[which]);
+      return is(1) ? 1 : is(0) ? 0 : null;
+    }
+  }
+}
+
+function faultsOfMark(mark: Mark, outcome: CallOutcome | undefined, times: number | null, tally: Tally): string[] {
+  const name = `${mark.replay} ${mark.kind}`;
+  count(tally.effects, name);
+  if (times === null) return untold("it was done by half");
+  if (times > 1) {
+    count(tally.duplicates, mark.replay);
+    return [`it was done ${times} times`];
+  }
+  if (outcome === undefined) return times > 0 ? untold("it was done and has no settlement") : [];
+  if (outcome.status === "in_doubt") {
+    count(tally.inDoubt, name);
+    return outcome.text.includes("may have happened") || outcome.exitCode === null ? [] : untold("it is in doubt and the model isn't told");
+  }
+  if (outcome.status === "completed") {
+    if (times === 0 && mark.isOptional !== true) return untold("it is said to be done, and was not");
+    const isTrue = mark.exitCode === undefined || outcome.task !== undefined || outcome.exitCode === mark.exitCode;
+    return isTrue ? [] : untold(`it is said to have exited ${outcome.exitCode}`);
+  }
+  // A command that was ended on the way says so: it may have come as far as its mark.
+  const isPartly = mark.kind === "command" || mark.kind === "commit" ? outcome.exitCode !== undefined : false;
+  return times > 0 && !isPartly ? untold(`it was done and is said to be ${outcome.status}: ${outcome.text.slice(0, 100)}`) : [];
+
+  function untold(fault: string): string[] {
+    count(tally.untold, name);
+    return [fault];
+  }
+}
+
+interface SettledCall {
+  readonly call: ToolCall;
+  readonly outcome: CallOutcome | undefined;
+  readonly times: number;
+}
+
+function callsOf({ events }: Look): SettledCall[] {
+  const own = ownEvents(events);
+  const settled = own.flatMap((event) => (event.type === "call.settled" ? [event.payload] : []));
+  const calls = own.flatMap((event) =>
+    event.type === "sampling.settled" ? event.payload.items.flatMap((item) => (item.kind === "tool_call" ? [item] : [])) : [],
+  );
+  return calls.map((call) => {
+    const ends = settled.filter(({ callId }) => callId === call.callId);
+    return { call, outcome: ends[0]?.outcome, times: ends.length };
   });
 }

@@ -1,95 +1,190 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import type { ReplayClass } from "@holdfast/protocol";
 
-/** The project as a session finds it. */
-const files: Readonly<Record<string, string>> = {
-  "state.txt": "n = 0\n",
-  "a.txt": "a before\n",
-  "b.txt": "b before\n",
-  "d.txt": "d\n",
-  "f.txt": "f\n",
-  "old/x.txt": "x\n",
-};
+/** What a mark is made by, and so how it is counted from outside. */
+export type MarkKind = "http" | "mcp" | "command" | "commit" | "edit" | "write" | "patch";
 
-export const check = "git grep -q 'n = 2'";
-
-/** What the files must hold in the end; null for a file that must be gone. */
-export const finished: Readonly<Record<string, string | null>> = {
-  "state.txt": "n = 2\n",
-  "a.txt": "a after\n",
-  "b.txt": "b after\n",
-  "c.txt": "c\n",
-  "d.txt": null,
-  "e.txt": "d\n",
-  "f.txt": null,
-  "new.txt": "new\n",
-};
-
-interface Mark {
-  /** How the call that makes it must have ended. */
-  readonly exitCode: number;
+/** One effect that a session is to have, named so that the world tells how often it happened. */
+export interface Mark {
+  readonly name: string;
+  readonly kind: MarkKind;
+  readonly replay: ReplayClass;
+  /** How the call must have ended where it did, of a command. */
+  readonly exitCode?: number;
   /** A part of a command that may be ended with its session, so that it may never come so far. */
   readonly isOptional?: true;
 }
 
-/** Lines that commands append to the ledger: each at most once, and exactly once where the call is not in doubt. */
-export const marks: Readonly<Record<string, Mark>> = {
-  first: { exitCode: 0 },
-  beside: { exitCode: 0 },
-  yielded: { exitCode: 0, isOptional: true },
-  failing: { exitCode: 3 },
-  reviewed: { exitCode: 0 },
-};
+interface Call {
+  readonly name: string;
+  readonly input: object;
+}
+export interface Step {
+  readonly calls: readonly Call[];
+  readonly marks: readonly Mark[];
+}
 
-const patch = `*** Begin Patch
-*** Update File: b.txt
-@@
--b before
-+b after
-*** Add File: c.txt
-+c
-*** Update File: d.txt
-*** Move to: e.txt
-*** Delete File: f.txt
-*** End Patch`;
+/** A session's whole work: the one that is started, and the one that is forked from it. */
+export const branches = ["main", "fork"] as const;
+export type Branch = (typeof branches)[number];
+export const lastWords = "It is done.";
 
-const run = (command: string, more: object = {}) => ({ name: "run_command", input: { command, ...more } });
-const edit = (path: string, old: string, fresh: string) => ({ name: "edit_file", input: { path, edits: [{ old, new: fresh }] } });
+/** The check that a session is given, where it is given one. */
+export const check = "git grep -q after -- main-edit.txt";
 
-const steps = [
-  { calls: [run("sleep 0.2; echo first >> ledger; sleep 0.1")] },
-  { calls: [edit("state.txt", "n = 0", "n = 1")] },
-  {
+/** Where the effects of one place go, and what else it has. */
+export interface Addresses {
+  /** A shop that knows keys, and one that doesn't; with a path for the place. */
+  readonly keyed: string;
+  readonly plain: string;
+  /** A person is asked for what leaves the sandbox; there is no network then. Else nobody is asked, and there is none. */
+  readonly isAsked: boolean;
+  readonly hasHooks: boolean;
+  /** Only what leaves the workspace is done; else now and then also what takes long. */
+  readonly length: "brief" | "usual" | "long";
+}
+
+const command = (text: string, more: object = {}): Call => ({ name: "run_command", input: { command: text, ...more } });
+const post = (url: string): Call => ({ name: "http_request", input: { url, method: "POST", json: { amount: 1 }, timeout_s: 1 } });
+const shop = (tool: string, mark: string): Call => ({ name: `mcp__shop__${tool}`, input: { mark } });
+
+/** The steps of a branch. An asked place runs in the sandbox, and a person allows what leaves it. */
+export function stepsOf(branch: Branch, { keyed, plain, isAsked, length }: Addresses): readonly Step[] {
+  const name = (what: string): string => `${branch}-${what}`;
+  const mark = (what: string, kind: MarkKind, replay: ReplayClass, more: Partial<Mark> = {}): Mark => ({
+    name: name(what),
+    kind,
+    replay,
+    ...more,
+  });
+  const edit = (what: string): Step => ({
+    calls: [{ name: "edit_file", input: { path: `${name(what)}.txt`, edits: [{ old: "before", new: "after" }] } }],
+    marks: [mark(what, "edit", "probe")],
+  });
+  const charges: Step = {
+    calls: [post(`${plain}/${name("charge")}`), post(`${keyed}/${name("payment")}`)],
+    marks: [mark("charge", "http", "never"), mark("payment", "http", "keyed")],
+  };
+  const mcp: Step = {
+    calls: [shop("charge", name("mcp-charge")), shop("pay", name("mcp-payment"))],
+    marks: [mark("mcp-charge", "mcp", "never"), mark("mcp-payment", "mcp", "keyed")],
+  };
+  const failing: Step = {
+    calls: [command(`echo ${name("failing")} >> ledger; exit 3`, { expect: { exit_code: 3 } })],
+    marks: [mark("failing", "command", "probe", { exitCode: 3 })],
+  };
+  const read: Step = {
     calls: [
-      run("sleep 0.1; echo beside >> ledger"),
-      edit("a.txt", "a before", "a after"),
-      { name: "write_file", input: { path: "new.txt", content: "new\n" } },
+      { name: "http_request", input: { url: `${plain}/${name("price")}`, timeout_s: 1 } },
+      { name: "search", input: { pattern: "before" } },
     ],
-  },
-  { calls: [{ name: "apply_patch", input: { patch } }] },
-  { calls: [run("echo early >> yields; sleep 1; echo yielded >> ledger; sleep 60", { yield_s: 1 })] },
-  { calls: [run("echo failing >> ledger; exit 3", { expect: { exit_code: 3 } })] },
-  { calls: [run("rm -rf old && echo reviewed >> ledger")] },
-  { calls: [edit("state.txt", "n = 1", "n = 2")] },
-  { text: "It is done." },
-];
+    marks: [],
+  };
+  const yielded: Step = {
+    calls: [command(`echo early >> yields; sleep 0.9; echo ${name("yielded")} >> ledger; sleep 60`, { yield_s: 1 })],
+    marks: [mark("yielded", "command", "probe", { isOptional: true })],
+  };
+  const outside = isAsked ? [] : [charges, read, mcp];
+  if (length === "brief") return [charges, read];
+  if (branch === "fork") return [...outside.slice(0, 1), failing, edit("edit")];
+  return [
+    ...outside,
+    {
+      calls: [
+        command(`sleep 0.1; echo ${name("slow")} >> ledger; sleep 0.1`),
+        { name: "write_file", input: { path: `${name("new")}.txt`, content: "after\n" } },
+        ...edit("edit").calls,
+      ],
+      marks: [mark("slow", "command", "probe", { exitCode: 0 }), mark("new", "write", "probe"), mark("edit", "edit", "probe")],
+    },
+    { calls: [{ name: "apply_patch", input: { patch: patchOf(name("patch")) } }], marks: [mark("patch", "patch", "probe")] },
+    ...(isAsked
+      ? [
+          {
+            calls: [command(`rm -rf old && echo ${name("reviewed")} >> ledger`)],
+            marks: [mark("reviewed", "command", "probe", { exitCode: 0 })],
+          },
+        ]
+      : [
+          {
+            calls: [command(`git -c user.name=t -c user.email=t@example.org commit -q --allow-empty -m ${name("commit")}`)],
+            marks: [mark("commit", "commit", "probe", { exitCode: 0 })],
+          },
+        ]),
+    failing,
+    { calls: [{ name: "ask_user", input: { question: "Which one?", choices: ["this", "that"] } }], marks: [] },
+    ...(length === "long" ? [yielded] : []),
+  ];
+}
 
-/** Makes the repository and the model's script in this folder. */
-export function layOut(folder: string): { readonly workspace: string; readonly home: string; readonly script: string } {
-  const [workspace, home, script] = [join(folder, "workspace"), join(folder, "home"), join(folder, "script.json")];
-  mkdirSync(home);
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(workspace, name)), { recursive: true });
-    writeFileSync(join(workspace, name), content);
+/** A patch over three files: one changes, one is made, one goes. All of it happens or none. */
+function patchOf(name: string): string {
+  return `*** Begin Patch
+*** Update File: ${name}-a.txt
+@@
+-before
++after
+*** Add File: ${name}-b.txt
++after
+*** Delete File: ${name}-c.txt
+*** End Patch`;
+}
+
+/** The files of a mark, as they are before the edit and after it; null for one that isn't there. */
+export function filesOf({ name, kind }: Mark): Readonly<Record<string, readonly [before: string | null, after: string | null]>> {
+  switch (kind) {
+    case "edit":
+      return { [`${name}.txt`]: ["before\n", "after\n"] };
+    case "write":
+      return { [`${name}.txt`]: [null, "after\n"] };
+    case "patch":
+      return {
+        [`${name}-a.txt`]: ["before\n", "after\n"],
+        [`${name}-b.txt`]: [null, "after\n"],
+        [`${name}-c.txt`]: ["before\n", null],
+      };
+    default:
+      return {};
   }
-  writeFileSync(script, JSON.stringify({ steps }));
+}
+
+/** What a place's program finds at its start: a repository, a home with its config, the server of the MCP tools. */
+export function layOut(
+  folder: string,
+  addresses: Addresses,
+): { readonly workspace: string; readonly home: string; readonly counted: string } {
+  const [workspace, home, counted] = [join(folder, "workspace"), join(folder, "home"), join(folder, "counted")];
+  mkdirSync(join(home, ".holdfast"), { recursive: true, mode: 0o700 });
+  mkdirSync(join(workspace, "old"), { recursive: true });
+  writeFileSync(join(workspace, "old/x.txt"), "x\n");
+  const marks = branches.flatMap((branch) => stepsOf(branch, addresses)).flatMap((step) => step.marks);
+  for (const mark of marks) {
+    for (const [path, [before]] of Object.entries(filesOf(mark))) if (before !== null) writeFileSync(join(workspace, path), before);
+  }
+  writeFileSync(join(home, ".holdfast/config.toml"), configOf(addresses, counted), { mode: 0o600 });
   const git = (...args: string[]) =>
     execFileSync("git", ["-C", workspace, "-c", "user.name=t", "-c", "user.email=t@example.org", ...args], { stdio: "pipe" });
   git("init", "-q", "-b", "main");
   git("add", "-A");
   git("commit", "-qm", "start");
-  return { workspace, home, script };
+  return { workspace, home, counted };
+}
+
+function configOf({ keyed, isAsked, hasHooks }: Addresses, counted: string): string {
+  const server = join(import.meta.dirname, "counting-server.sh");
+  const mcp = `
+[mcp.shop]
+command = "bash"
+args = [${JSON.stringify(server)}, ${JSON.stringify(counted)}]
+allow = ["*"]
+tool_timeout_ms = 2000
+[mcp.shop.keyed]
+pay = "key"
+`;
+  const hooks = `\n[[hooks.before_tool]]\ncommand = "true"\n[[hooks.stop]]\ncommand = "true"\n`;
+  return `[web]\nkeyed_hosts = [${JSON.stringify(new URL(keyed).host)}]\n${isAsked ? "" : mcp}${hasHooks ? hooks : ""}`;
 }
 
 export function textOf(path: string): string | null {

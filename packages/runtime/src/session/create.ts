@@ -9,6 +9,7 @@ import { createRegisters, emptyHead } from "../kernel/state.ts";
 import { createRequestDigests } from "../kernel/request-digests.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { NewSession, Ports } from "../ports/index.ts";
+import { openLock } from "./hold.ts";
 
 /** Makes a session: its first commit. Returns its id. */
 export async function createSession(ports: Ports, init: NewSession): Promise<string> {
@@ -81,9 +82,12 @@ export async function amend(
 
 /**
  * Ends what the session left running in the background. The session itself can be resumed; where somebody drives it again
- * already, what runs is theirs to end. The signal ends hooks that are asked meanwhile.
+ * already, or has it open, what runs is theirs to end. The signal ends hooks that are asked meanwhile.
  */
 export async function closeSession(ports: Ports, session: string, signal?: AbortSignal): Promise<void> {
+  const { owner, isAlive } = ports.processes;
+  const opener = await ports.log.holder(openLock(session));
+  if (opener !== null && !(opener.pid === owner.pid && opener.startTime === owner.startTime) && isAlive(opener)) return;
   try {
     await amend(
       ports,
