@@ -84,6 +84,15 @@ test("whichever page is damaged, what can be read is saved, what isn't whole can
   expect(Math.min(...counts.filter((count) => count > 0))).toBeGreaterThanOrEqual(logs.length - 2);
 }, 60_000);
 
+test("a file that was cut off is read as far as it goes", async () => {
+  await makeStore();
+  const cut = readFileSync(path).subarray(0, -10 * pageSize);
+  writeFileSync(path, cut);
+  const { aside, whole } = await salvageStore(path, "now");
+  expect(whole.length).toBeGreaterThan(0);
+  expect(readFileSync(aside).equals(cut)).toBe(true);
+});
+
 test("a head and registers that are lost follow from the events again", async () => {
   await makeStore();
   const db = new DatabaseSync(path);

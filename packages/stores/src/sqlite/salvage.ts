@@ -64,12 +64,13 @@ const suffixes = ["", "-wal", "-shm"] as const;
 
 /** Null where SQLite knows no database in it: then nothing of it can be read. */
 function openAlone(path: string): DatabaseSync | null {
-  const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
+  const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false, defensive: false });
   try {
+    // With it SQLite reads a file that was cut off as far as it goes. Nothing is written through this connection.
+    db.exec("PRAGMA writable_schema = ON");
     // Whoever has the store open holds a lock on it, also while idle.
     db.exec("PRAGMA locking_mode = EXCLUSIVE");
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
-    db.exec("BEGIN IMMEDIATE; COMMIT");
     return db;
   } catch (error) {
     if (isBusy(error)) {
