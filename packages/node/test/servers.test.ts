@@ -147,6 +147,12 @@ describe("M19 orphaned MCP servers", () => {
 });
 
 describe("a project's server, confined", () => {
+  test("says on its standard error why it ended, as one outside the sandbox", async () => {
+    const failing = start(shell("echo why >&2; exit 3", { isConfined: true }));
+    expect(await failing.ended).toMatchObject({ exitCode: 3 });
+    expect(failing.lastWords()).toBe("why\n");
+  });
+
   test("sees the workspace but can't write there, sees no secrets and no network, and leaves nothing", async () => {
     const root = folder();
     mkdirSync(join(root, "work"));
