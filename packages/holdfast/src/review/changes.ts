@@ -87,7 +87,7 @@ fi`;
  * repository of its own.
  */
 async function untracked(where: Where): Promise<string> {
-  const each = `case $f in */) continue;; esac; ${linkToFolder}; git diff --no-index ${diffFlags} -- /dev/null "$f" || [ $? = 1 ] || exit 2`;
+  const each = `case $f in */) continue;; esac; ${linkToFolder}; git -c core.quotePath=false diff --no-index ${diffFlags} -- /dev/null "$f" || [ $? = 1 ] || exit 2`;
   const found = await git(where, `ls-files --others --exclude-standard -z | while IFS= read -r -d '' f; do ${each}; done`, mostBytes);
   if (found === null) throw unreadable(where, "git ls-files --others, git diff --no-index");
   return found;
@@ -155,15 +155,17 @@ function pathOf(section: string): string {
   return sanitizeLine(half.replace(/^a\//, "") || both);
 }
 
-/** Git writes names with special characters as C strings. */
+const escapes: Readonly<Record<string, string>> = { a: "\u0007", b: "\b", t: "\t", n: "\n", v: "\v", f: "\f", r: "\r" };
+
+/** Git writes names with special characters as C strings; its octal numbers are bytes of UTF-8. */
 function unquote(path: string | undefined): string | undefined {
   if (path === undefined || !path.startsWith('"')) return path;
   return path
     .replace(/^"|"$/g, "")
-    .replaceAll(/\\([0-7]{3}|.)/g, (_, code: string) =>
-      code.length === 3
-        ? String.fromCharCode(Number.parseInt(code, 8))
-        : (({ n: "\n", t: "\t", r: "\r" } as Record<string, string>)[code] ?? code),
+    .replaceAll(/(?:\\[0-7]{3})+|\\(.)/g, (run: string, code: string | undefined) =>
+      code === undefined
+        ? new TextDecoder().decode(Uint8Array.from(run.slice(1).split("\\"), (octal) => Number.parseInt(octal, 8)))
+        : (escapes[code] ?? code),
     );
 }
 

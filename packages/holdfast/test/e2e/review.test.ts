@@ -57,6 +57,15 @@ describe("a review", () => {
     expect(stderr).toContain("2 of 5 changed files read");
   });
 
+  test("names files as the disk does, whatever characters are in their names", async () => {
+    const names = ["neu ä.txt", "漢字.txt", 'say "ä".txt', "tab\tand ü.txt"];
+    const at = await place((results) => (results.length === 0 ? read(...names) : answer()));
+    for (const name of names) writeFileSync(join(at.workspace, name), `this is ${name.length}\n`);
+    at.git("add", "tab\tand ü.txt");
+    const { stderr } = await at.review();
+    expect(stderr).toContain("4 of 7 changed files read");
+  });
+
   test("of changes that git can't tell says so, instead of leaving them out", async () => {
     const at = await place(() => answer());
     writeFileSync(join(at.workspace, ".git/index"), "no index");
