@@ -4,6 +4,7 @@ import { commandHelp, frontPage } from "./cli/help.ts";
 import type { Io } from "./cli/io.ts";
 import { nearest } from "./cli/nearest.ts";
 import { parseFlags } from "./cli/parse.ts";
+import { spread } from "./render/layout.ts";
 import { sanitize } from "./render/sanitize.ts";
 import type { Hosts } from "./runtime-api.ts";
 import { version } from "./version.ts";
@@ -126,6 +127,6 @@ function tell(error: unknown, io: Io): number {
     `holdfast: ${error.message.replace(/^holdfast:? /, "")} (${error.code})`,
     ...(error.hint === undefined ? [] : [error.hint]),
   ];
-  io.stderr.write(`${sanitize(lines.join("\n"))}\n`);
+  io.stderr.write(`${spread(sanitize(lines.join("\n")), io.stderr)}\n`);
   return usageCodes.includes(error.code) ? usageStatus : failureStatus;
 }

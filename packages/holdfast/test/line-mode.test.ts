@@ -85,6 +85,13 @@ describe("with a pipe", () => {
     expect((await hosts.log.list({ status: "waiting" })).length).toBe(1);
   });
 
+  test("a check added with /checks is called by its command from then on, not by an id", async () => {
+    const io = piped("one\n/checks add true\ntwo\n");
+    await main(model, io, fakeHosts({ script: [{ text: "done", repeat: 9 }] }));
+    expect(io.err()).toContain("true: pass");
+    expect(io.err()).not.toContain("check_");
+  });
+
   test("/undo, /diff, /checks, /model and /sessions work, and a mistyped command is told", async () => {
     const io = piped(
       [

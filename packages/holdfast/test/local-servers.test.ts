@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { defaultConfig, type Config } from "../src/config/config.ts";
-import { findLocalServers, loadedWindow } from "../src/config/local-servers.ts";
+import { findLocalServers, isAbsent, loadedWindow } from "../src/config/local-servers.ts";
 import { providerOf, type Provider } from "../src/config/provider.ts";
 
 const servers: Server[] = [];
@@ -109,4 +109,15 @@ test.each<[string, Record<string, unknown>, number | null]>([
 
 test("only this machine is asked for a window", async () => {
   expect(await loadedWindow({ ...providerAt(nobody), baseUrl: "http://models.example/v1" }, "m")).toBeNull();
+});
+
+test("a server is absent only where nothing listens: not where it is slow, odd, or on another machine", async () => {
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  expect(await isAbsent({ baseUrl: `http://127.0.0.1:${port}/v1` })).toBe(true);
+  expect(await isAbsent({ baseUrl: await serve(() => undefined) })).toBe(false);
+  expect(await isAbsent({ baseUrl: await serve({}) })).toBe(false);
+  expect(await isAbsent({ baseUrl: "http://model.invalid/v1" })).toBe(false);
 });

@@ -16,7 +16,7 @@ test("a whole turn is told step by step", () => {
     prompt   Fix the login bug
     note     this project's instructions were found and are not obeyed: it is not
              trusted (holdfast trust)
-    model    rate limited (429): slow down, tries again in 2.0 s (try 1 failed)
+    model    rate limited (429): slow down; tries again in 2.0 s (try 1 failed)
     thinks   The test tells where.
     says     I run the tests first.
     baseline npm test: fail · 1 failed, 41 passed · exit 1 · 2.3 s

@@ -125,6 +125,20 @@ test("wrapped, cut and tabled text stays within its columns and keeps its words"
   for (const row of rows) expect(cells(row)).toBeLessThanOrEqual(80);
 });
 
+test("a table's last column that has no room beside the others stands below them, and ids are whole", () => {
+  const id = "ses_01m8mfkvsk5s06hk8w68r0r2bq";
+  const rows = table(
+    [
+      ["session", "status", "last change", "title"],
+      [id, "idle", "2026-11-29 20:23Z", "Fix the login bug of people with an umlaut in their name"],
+    ],
+    60,
+  );
+  for (const row of rows) expect(cells(row)).toBeLessThanOrEqual(60);
+  expect(rows.join("\n")).toContain(id);
+  expect(rows).toContain("  Fix the login bug of people with an umlaut in their name");
+});
+
 test("folded output keeps its beginning and its end and says how much is between", () => {
   const lines = Array.from({ length: 100 }, (_, index) => `line ${index + 1}`);
   expect(fold(lines, 6)).toEqual(["line 1", "… 95 more lines …", "line 97", "line 98", "line 99", "line 100"]);

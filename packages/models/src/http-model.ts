@@ -97,8 +97,12 @@ function brokenOff(error: unknown, stage: Stage, watch: Watch): Failure {
       return { class: "auth", message: "the API key can't be read, or a header can't carry it" };
     case "body":
       return { class: "invalid_request", code: "request_not_built", message: messageOf(error) };
-    case "connect":
-      return { class: "network", code: causeCode(error), message: "Check the base URL and the network." };
+    case "connect": {
+      const code = causeCode(error);
+      const advice =
+        code === "ECONNREFUSED" ? "Nothing listens there. Start the server, or check the base URL." : "Check the base URL and the network.";
+      return { class: "network", code, message: advice };
+    }
     case "answer":
       if (isHoldfastError(error, "model_cut")) return { class: "cut", code: "too_large", message: error.message };
       return { class: "cut", code: causeCode(error), message: "the connection broke inside the answer" };

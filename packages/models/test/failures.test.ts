@@ -68,6 +68,7 @@ describe("the class of an error", () => {
     const error = errorOf(await collect(connect("chat", { baseUrl: gone.baseUrl })));
     expect(error).toMatchObject({ class: "network", code: "ECONNREFUSED", status: null });
     expect(error.message).toContain(new URL(gone.baseUrl).host);
+    expect(error.message).toContain("Nothing listens there");
   });
 
   it("of a connection that is reset before its answer is network", async () => {

@@ -8,7 +8,7 @@ import { runLineMode } from "../line/line-mode.ts";
 import { slashCommands } from "../line/slash.ts";
 import { openScreen } from "../line/screen.ts";
 import { findPrompts } from "../prompts/find.ts";
-import { wrap } from "../render/layout.ts";
+import { spread, wrap } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
 import type { Hosts } from "../runtime-api.ts";
@@ -57,7 +57,10 @@ export async function runLine(
 ): Promise<number> {
   let wishes = asked;
   const isResumed = resumes !== null;
-  let setup = await openSetup(io, { profile: given.value("profile"), overrides: given.values("config") });
+  // Once there is a prompt, a note stands above it.
+  let note = (text: string): void => io.stderr.write(`${spread(text, io.stderr)}\n`);
+  const onNote = (message: string): void => note(sanitizeLine(message));
+  let setup = await openSetup(io, { profile: given.value("profile"), overrides: given.values("config"), onNote });
   let ready: ReadySession | null = null;
   let goesOn = false;
   if (resumes !== null) {
@@ -82,6 +85,7 @@ export async function runLine(
   const screen = openScreen(io, [...Object.keys(slashCommands), ...promptNames]);
   const style = createStyle(usesColour(io.stdout, io.env));
   const width = () => Math.max(40, io.stdout.columns);
+  note = (text) => screen.print(wrap(text, width()));
   const welcome = [
     ...wrap(`holdfast ${version} · ${sanitizeLine(model)} · ${sanitizeLine(workspace.cwd)}`, width()).map(style.dim),
     ...(trusted ? [] : wrap("this project is not trusted: an AGENTS.md in it is not obeyed (holdfast trust)", width()).map(style.dim)),
@@ -114,7 +118,11 @@ export async function runLine(
         },
         checks: () => (isResumed ? wishes.checks : [...new Set([...(setup.config.checks.commands ?? []), ...wishes.checks])]),
         addCheck: async (command) => {
-          if (ready !== null) await ready.host.runtime.acceptChecks(ready.host.ports, ready.session, [checkFromCommand(command)]);
+          if (ready !== null) {
+            const check = checkFromCommand(command);
+            await ready.host.runtime.acceptChecks(ready.host.ports, ready.session, [check]);
+            ready = { ...ready, checks: [...ready.checks, check] };
+          }
           wishes = { ...wishes, checks: [...wishes.checks, command] };
         },
         fork: async (title) => {

@@ -36,6 +36,19 @@ export async function listModels(provider: Provider): Promise<string[] | null> {
   return found === null ? null : found.map(({ id }) => id).slice(0, mostModels);
 }
 
+/** Whether nothing listens where a server of this machine should. One that is slow to answer, or answers oddly, is there. */
+export async function isAbsent({ baseUrl }: Pick<Provider, "baseUrl">): Promise<boolean> {
+  if (baseUrl === null || !isLoopback(baseUrl)) return false;
+  try {
+    const response = await fetch(`${baseUrl}/models`, { signal: AbortSignal.timeout(answerMs), redirect: "manual" });
+    await response.body?.cancel();
+    return false;
+  } catch (error) {
+    const codes = [error, fieldsOf(error)["cause"]].map((one) => fieldsOf(one)["code"]);
+    return codes.includes("ECONNREFUSED");
+  }
+}
+
 interface Listed {
   readonly id: string;
   readonly fields: Readonly<Record<string, unknown>>;

@@ -66,6 +66,8 @@ export function openScreen(io: Io, names: readonly string[] = []): Screen {
   readline.on("close", () => {
     if (timer !== null) clearTimeout(timer);
     isClosed = true;
+    // Ctrl-D leaves the cursor behind the prompt.
+    if (isInteractive && isAsking) io.stdout.write("\n");
     flush();
   });
 

@@ -16,7 +16,7 @@ export function describeScope(scope: Scope): string[] {
     ...(Array.isArray(scope.network) && scope.network.length > 0 ? [`reach ${scope.network.join(", ")}`] : []),
     ...(scope.writable !== undefined && scope.writable.length > 0 ? [`write in ${scope.writable.join(", ")}`] : []),
   ];
-  return lines.length === 0 ? ["run this once in the usual sandbox"] : lines.map((line) => `${line}, for this call only`);
+  return lines.length === 0 ? ["run just this, once, with no further reach"] : lines.map((line) => `${line}, for this call only`);
 }
 
 /** How a call ended: `exit 0 · 1.2 s`. */

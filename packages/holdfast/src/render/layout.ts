@@ -33,6 +33,11 @@ export function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - cells(text)));
 }
 
+/** Sanitized text as a stream gets it: a terminal by its width, anything else as it is. */
+export function spread(text: string, stream: { readonly isTTY: boolean; readonly columns: number }): string {
+  return stream.isTTY ? wrap(text, stream.columns).join("\n") : text;
+}
+
 /** Breaks sanitized text into lines of at most `width` columns: at blanks where it can, inside a word where it must. */
 export function wrap(text: string, width: number): string[] {
   const limit = Math.max(1, width);
@@ -71,9 +76,13 @@ function wrapLine(line: string, width: number): string[] {
   return lines;
 }
 
+/** A last column with less room than this can't be read. */
+const narrowest = 14;
+
 /**
  * A table of sanitized cells with a heading row. The last column is wrapped into what is left of `width`; where that would
- * be too narrow to read, the column `cut` gives way first. Ids are never cut: they are there to be copied.
+ * be too narrow to read, the column `cut` gives way first, and then the last column goes below its row. Ids are never cut:
+ * they are there to be copied.
  */
 export function table(rows: readonly (readonly string[])[], width: number, cut: number | null = null): string[] {
   const last = (rows[0]?.length ?? 1) - 1;
@@ -81,12 +90,14 @@ export function table(rows: readonly (readonly string[])[], width: number, cut: 
   const fixed = () => sizes.slice(0, last).reduce((sum, size) => sum + size + 2, 0);
   const wanted = Math.min(sizes[last] ?? 0, 24);
   if (cut !== null) sizes[cut] = Math.min(sizes[cut] ?? 0, Math.max(12, (sizes[cut] ?? 0) - (fixed() + wanted - width)));
-  const room = Math.max(8, width - fixed());
+  const room = width - fixed();
+  const goesBelow = room < Math.min(wanted, narrowest);
   return rows.flatMap((row) => {
     const start = row
       .slice(0, last)
       .map((cell, column) => `${pad(fit(cell, sizes[column] ?? 0), sizes[column] ?? 0)}  `)
       .join("");
+    if (goesBelow) return [start.trimEnd(), ...wrap(row[last] ?? "", width - 2).map((line) => `  ${line}`.trimEnd())];
     const lines = wrap(row[last] ?? "", room);
     return lines.map((line, index) => ((index === 0 ? start : " ".repeat(cells(start))) + line).trimEnd());
   });

@@ -129,10 +129,10 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       case "sampling.failed": {
         const { error, attempt, retryAt } = event.payload;
         const status = error.status === null ? "" : ` (${error.status})`;
-        const next = retryAt === null ? "" : `, tries again in ${duration(Math.max(0, retryAt - event.at))} (try ${attempt} failed)`;
+        const next = retryAt === null ? "" : `; tries again in ${duration(Math.max(0, retryAt - event.at))} (try ${attempt} failed)`;
         return row(
           "model",
-          `${error.class.replaceAll("_", " ")}${status}: ${error.message}${next}`,
+          `${error.class.replaceAll("_", " ")}${status}: ${next === "" ? error.message : error.message.replace(/\.$/, "")}${next}`,
           retryAt === null ? style.bad : style.care,
         );
       }

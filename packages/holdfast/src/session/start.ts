@@ -1,6 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ApprovalMode, CheckDefinition, Part, SandboxMode } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { RecordedEvent, Tool } from "@holdfast/runtime";
 import type { Io } from "../cli/io.ts";
 import type { Config } from "../config/config.ts";
@@ -15,6 +16,7 @@ import { problemText } from "../config/settings.ts";
 import { isDistrusted, isTrusted } from "../config/trust-store.ts";
 import type { Workspace } from "../config/workspace.ts";
 import { assertWorkable, findWorkspace, isWithin, workspaceRoots } from "../config/workspace.ts";
+import { spread } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { HostOptions, Hosts, OpenHost, SessionView } from "../runtime-api.ts";
 import { checksFromCommands, newChecks } from "./checks.ts";
@@ -33,16 +35,18 @@ interface SetupOptions {
   readonly isEphemeral?: boolean;
   readonly profile?: string | undefined;
   readonly overrides?: readonly string[];
+  /** Where notes go; to stderr where nothing is said. */
+  readonly onNote?: ((message: string) => void) | undefined;
 }
 
 /** Home, config and hidden secrets: what every command that touches sessions begins with. No project is concerned yet. */
-export async function openSetup(io: Io, { isEphemeral = false, profile, overrides = [] }: SetupOptions = {}): Promise<Setup> {
+export async function openSetup(io: Io, { isEphemeral = false, profile, overrides = [], onNote }: SetupOptions = {}): Promise<Setup> {
   const home = homeFolder(io.env, io.cwd);
   const request: ConfigRequest = { home, project: null, isTrusted: false, env: io.env, profile, overrides };
   const loaded = await loadConfig(request);
   io.hide(secretValues(loaded.config, io.env));
   await ensureHome(home);
-  const tell = (message: string) => io.stderr.write(`${sanitizeLine(message)}\n`);
+  const tell = onNote ?? ((message: string) => io.stderr.write(`${spread(sanitizeLine(message), io.stderr)}\n`));
   return { home, isEphemeral, config: loaded.config, env: io.env, onWait: tell, onNote: tell, loaded, request };
 }
 
@@ -76,8 +80,18 @@ export async function checkedModel(flag: string | undefined, config: Config, io:
   const isNamed = (flag ?? config.model) !== undefined;
   const found = isNamed ? [] : await (await import("../config/local-servers.ts")).findLocalServers(config, io.env);
   const model = chooseModel(flag, config, io.env, io.cwd, found);
-  if (!isPlayed(model)) endpointOf(model, config, io.env);
+  if (!isPlayed(model)) await assertServed(model, config, io);
   return model;
+}
+
+/** A server of this machine that does not run is said at once: requests would be tried again for minutes. */
+async function assertServed(model: string, config: Config, io: Io): Promise<void> {
+  const endpoint = endpointOf(model, config, io.env);
+  if (!endpoint.isLocal || !(await (await import("../config/local-servers.ts")).isAbsent(endpoint))) return;
+  const { name, baseUrl } = endpoint;
+  throw new HoldfastError("no_model", `the server of ${name} does not run: nothing listens at ${baseUrl}`, {
+    hint: `start it, or set base_url under [providers.${name}] in config.toml; holdfast models lists what can be used`,
+  });
 }
 
 async function limitPresets() {
@@ -181,7 +195,7 @@ export async function resumeSession(
   const setup = root === undefined ? base : await setupFor(base, root, trusted);
   const wishes = wishedNow(flags, setup.loaded, setup.request.profile !== undefined);
   const model = wishes.model === undefined ? view.settings.model : await checkedModel(wishes.model, setup.config, io);
-  if (!isPlayed(model)) endpointOf(model, setup.config, io.env);
+  if (!isPlayed(model)) await assertServed(model, setup.config, io);
   const cwd = view.cwd ?? view.roots[0]?.path ?? io.cwd;
   const { cwd: real } = await findWorkspace(cwd, io.cwd, io.env);
   // An open turn keeps the schema it began with.
