@@ -12,5 +12,7 @@ const home = homeFolder(io.env, io.cwd);
 if (existsSync(home)) enableCompileCache(join(home, "cache", "compile"));
 process.exitCode = await main(process.argv.slice(2), io);
 await io.flush();
+// Whoever takes the output from a file would take half of it for all.
+if (io.isOutputLost() && process.exitCode === 0) process.exitCode = 1;
 // What is still open (a socket kept alive, stdin) is nothing that anybody waits for.
 process.exit();

@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -184,4 +185,26 @@ test("what a project would run is shown whole, and accepted by the hash of exact
   await writeFile(acceptPath(home), "{}");
   await expect(accepted()).rejects.toMatchObject({ code: "config_invalid" });
   expect(await readFile(acceptPath(home), "utf8")).toBe("{}");
+});
+
+test("config show finds what a short name stands for", async () => {
+  await mine('model = "openai/m"\n');
+  expect((await run("config", "show", "model")).out).toMatch(/^models\.main = "openai\/m"/);
+  expect((await run("config", "check")).err).toContain("1 value is set");
+});
+
+test("trust --list says that there is nothing to list", async () => {
+  expect(await run("trust", "--list")).toEqual({ status: 0, out: "", err: "no project is trusted\n" });
+});
+
+test("a local server that doesn't run is told at once, and no session is made", async () => {
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  await mine(`[providers.ollama]\nbase_url = "http://127.0.0.1:${port}/v1"\n`);
+  const { status, out, err } = await run("exec", "--model", "ollama/m", "go");
+  expect([status, out]).toEqual([2, ""]);
+  expect(err).toContain(`the server of ollama does not run: nothing listens at http://127.0.0.1:${port}/v1 (no_model)`);
+  expect((await run("sessions", "list")).out).toBe("");
 });

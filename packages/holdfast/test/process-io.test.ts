@@ -5,7 +5,17 @@ import { expect, test } from "vitest";
 
 const program = join(import.meta.dirname, "../src/main.ts");
 
-test("output that a full disk doesn't take is told once on stderr", () => {
+test("output that a full disk doesn't take is told once on stderr, and is no success", () => {
+  const full = openSync("/dev/full", "w");
+  try {
+    const { status, stderr } = spawnSync(process.execPath, [program, "--help"], { stdio: ["ignore", full, "pipe"], encoding: "utf8" });
+    expect([status, stderr]).toEqual([1, expect.stringContaining("holdfast: output is lost: ENOSPC")]);
+  } finally {
+    closeSync(full);
+  }
+});
+
+test("output that a full disk doesn't take is told once on stderr, also of many lines", () => {
   const full = openSync("/dev/full", "w");
   try {
     const { stderr } = spawnSync(

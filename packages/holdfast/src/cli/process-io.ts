@@ -9,18 +9,21 @@ const stopSignals: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /**
  * The `Io` of this process. A reader that went away (EPIPE, as in `| head`) loses what it didn't read; the session goes
- * on and its exit status still says how it ended.
+ * on and its exit status still says how it ended. `isOutputLost`: the disk was full, or the like.
  */
-export function processIo(): Io & { flush(): Promise<void> } {
+export function processIo(): Io & { flush(): Promise<void>; isOutputLost(): boolean } {
   const secrets: string[] = [];
   let isEnded = false;
+  let isLost = false;
   const output = (stream: NodeJS.WriteStream): Output => {
     let isOpen = true;
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (!isOpen) return;
       isOpen = false;
       // A full disk takes what was asked for, and nobody would know.
-      if (error.code !== "EPIPE" && stream !== process.stderr) process.stderr.write(`holdfast: output is lost: ${error.message}\n`);
+      if (error.code === "EPIPE" || stream === process.stderr) return;
+      isLost = true;
+      process.stderr.write(`holdfast: output is lost: ${error.message}\n`);
     });
     return {
       write: (text) => {
@@ -67,6 +70,7 @@ export function processIo(): Io & { flush(): Promise<void> } {
     hide: (values) => {
       secrets.push(...values);
     },
+    isOutputLost: () => isLost,
     flush: async () => {
       const all = Promise.all([drained(process.stdout), drained(process.stderr)]);
       // A program that ends us may keep the pipe open and read no more.

@@ -79,7 +79,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
         hint: `the session takes that answer when it goes on: holdfast exec resume ${row.session}`,
       });
     }
-    const by = io.env["USER"] || io.env["LOGNAME"] || "a person at a terminal";
+    const by = io.env["USER"] || io.env["LOGNAME"] || "holdfast answer";
     await store.runtime.post(store.ports, row.session, { type: "question.answer", questionId: question.id, answer: read.answer, by });
     io.stderr.write(`answered ${question.id}\nunless a process drives the session: holdfast exec resume ${row.session}\n`);
     return 0;

@@ -68,7 +68,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
       type: "approval.answer",
       approvalId: found.approval.id,
       answer: answer === "allow" ? "allow" : "deny",
-      by: io.env["USER"] || io.env["LOGNAME"] || "a person at a terminal",
+      by: io.env["USER"] || io.env["LOGNAME"] || "holdfast approvals answer",
       note: given.value("note") ?? "",
       digest: found.approval.digest,
     });

@@ -4,6 +4,7 @@ import type { Io } from "../cli/io.ts";
 import { usage } from "../cli/parse.ts";
 import { homeFolder } from "../config/home.ts";
 import type { ConfigRequest } from "../config/load.ts";
+import { top } from "../config/build.ts";
 import { configPath, gatherConfig, projectConfigPath } from "../config/load.ts";
 import type { Problem } from "../config/settings.ts";
 import { problemText, whereOf } from "../config/settings.ts";
@@ -73,12 +74,20 @@ async function run(given: Arguments, io: Io): Promise<number> {
 async function show(request: ConfigRequest, prefix: string | undefined, isJson: boolean, io: Io): Promise<number> {
   const { config, settings, problems } = await gatherConfig(request);
   const all = await shownSettings(settings, config);
-  const shown = prefix === undefined ? all : all.filter(({ key }) => key === prefix || key.startsWith(`${prefix}.`));
+  const wanted = prefix === undefined ? [] : [prefix, ...shortFor(prefix)];
+  const isWanted = (key: string): boolean => wanted.some((name) => key === name || key.startsWith(`${name}.`));
+  const shown = prefix === undefined ? all : all.filter(({ key }) => isWanted(key));
   tellProblems(problems, io);
   if (shown.length === 0 && prefix !== undefined)
     throw usage(spec, `nothing is set at ${JSON.stringify(prefix)}`, "holdfast config show names all keys that are");
   io.stdout.write(shown.map((setting) => `${isJson ? jsonOf(setting) : lineOf(setting)}\n`).join(""));
   return config === null ? usageStatus : 0;
+}
+
+/** What a short name stands for: `model` for `models.main`. */
+function shortFor(name: string): string[] {
+  const node = Object.entries(top.keys).find(([key]) => key === name)?.[1].node;
+  return node?.is === "either" ? [node.shortFor.join(".")] : [];
 }
 
 function lineOf({ key, value, source }: ShownSetting): string {
@@ -96,7 +105,8 @@ async function check(request: ConfigRequest, io: Io): Promise<number> {
   const { config, problems, settings } = await gatherConfig(request);
   tellProblems(problems, io);
   if (config === null) return usageStatus;
-  io.stderr.write(`the config is good: ${settings.filter(({ kind }) => kind === "value").length} values are set\n`);
+  const count = settings.filter(({ kind }) => kind === "value").length;
+  io.stderr.write(`the config is good: ${count === 1 ? "1 value is" : `${count} values are`} set\n`);
   return 0;
 }
 

@@ -51,8 +51,9 @@ async function run(given: Arguments, io: Io): Promise<number> {
   if (given.has("remove") && accepts) throw usage(spec, "--remove goes without --accept and --all");
   if (given.has("list")) {
     if (given.words.length > 0 || given.has("remove") || accepts) throw usage(spec, "--list goes alone");
-    for (const [path, at] of Object.entries(await readTrust(home)).toSorted())
-      io.stdout.write(`${sanitizeLine(path)}  since ${sanitizeLine(at.slice(0, 10))}\n`);
+    const trusted = Object.entries(await readTrust(home)).toSorted();
+    if (trusted.length === 0) io.stderr.write("no project is trusted\n");
+    for (const [path, at] of trusted) io.stdout.write(`${sanitizeLine(path)}  since ${sanitizeLine(at.slice(0, 10))}\n`);
     return 0;
   }
   const [path] = given.words;

@@ -80,7 +80,7 @@ export const denyRules: readonly Rule[] = [
     ...builtin,
     id: "builtin:read-only-mode",
     facts: ["read_only_edit"],
-    person: "The session is read-only; this would change {what}.",
+    person: "The session is read-only, and this changes files: {what}.",
     model: "Refused: this session may only read. Say what should be changed; a person can start one with --sandbox workspace-write.",
     examples: [],
     counterexamples: [
