@@ -86,7 +86,7 @@ test("what can't be started has ended with the reason", async () => {
   expect(await start({ cwd: "/no/such/folder" }).ended).toMatchObject({ error: "its folder /no/such/folder is not there" });
   const missing = start({ command: "/no/such/program" });
   expect(await missing.ended).toMatchObject({ exitCode: 127 });
-  expect(missing.lastWords()).toContain("/no/such/program");
+  expect(missing.lastWords()).toBe("there is no program /no/such/program, or it may not be run\n");
 });
 
 test("of our environment a server gets a few variables, and what its spec adds", async () => {
