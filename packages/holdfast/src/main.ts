@@ -8,8 +8,12 @@ import { main } from "./program.ts";
 
 const io = processIo();
 // Commands load their parts later, compiled ones where they are kept. Only in our own folder, which nobody else can write.
-const home = homeFolder(io.env, io.cwd);
-if (existsSync(home)) enableCompileCache(join(home, "cache", "compile"));
+try {
+  const home = homeFolder(io.env, io.cwd);
+  if (existsSync(home)) enableCompileCache(join(home, "cache", "compile"));
+} catch {
+  // A folder that is gone is told by whatever needs it.
+}
 process.exitCode = await main(process.argv.slice(2), io);
 await io.flush();
 // Whoever takes the output from a file would take half of it for all.

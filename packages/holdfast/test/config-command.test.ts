@@ -208,3 +208,15 @@ test("a local server that doesn't run is told at once, and no session is made", 
   expect(err).toContain(`the server of ollama does not run: nothing listens at http://127.0.0.1:${port}/v1 (no_model)`);
   expect((await run("sessions", "list")).out).toBe("");
 });
+
+test.each([
+  ["/etc/passwd", "it is no folder"],
+  ["/etc/passwd/home", "a part of the path is no folder"],
+  ["/proc/holdfast/home", "no folder can be made there"],
+])("a home that can't be one is told, and why: %s", async (where, why) => {
+  const io = fakeIo({ cwd: project, home: where, env: {} });
+  expect(await main(["exec", "--model", "openai/m", "go"], io, fakeHosts({ script: [] }))).toBe(1);
+  expect(io.err()).toBe(
+    `holdfast: ${where} can't be the home of Holdfast: ${why} (store_failed)\nset HOLDFAST_HOME to a folder that you can write\n`,
+  );
+});

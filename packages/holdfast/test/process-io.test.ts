@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -27,4 +28,18 @@ test("output that a full disk doesn't take is told once on stderr, also of many 
   } finally {
     closeSync(full);
   }
+});
+
+test("a folder that was removed under the caller is told in words, and help is there all the same", () => {
+  const within = (...words: string[]) => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-gone-"));
+    const script = 'cd "$1" && rmdir "$1" && shift && exec "$@"';
+    return spawnSync("/bin/sh", ["-c", script, "sh", folder, process.execPath, program, ...words], { encoding: "utf8" });
+  };
+  const { status, stderr } = within("exec", "--model", "openai/m", "go");
+  expect([status, stderr]).toEqual([
+    2,
+    "holdfast: the folder you are in is no longer there (workspace_invalid)\nchange to another, with cd\n",
+  ]);
+  expect(within("--help").status).toBe(0);
 });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Io, Output, StopSignal } from "./io.ts";
 import { redact } from "./io.ts";
 
@@ -53,7 +54,13 @@ export function processIo(): Io & { flush(): Promise<void>; isOutputLost(): bool
     stdout: output(process.stdout),
     stderr: output(process.stderr),
     env: process.env,
-    cwd: process.cwd(),
+    get cwd() {
+      try {
+        return process.cwd();
+      } catch {
+        throw new HoldfastError("workspace_invalid", "the folder you are in is no longer there", { hint: "change to another, with cd" });
+      }
+    },
     onStop: (handler) => {
       const listeners = stopSignals.map((signal) => {
         const listener = (): void => {

@@ -1,6 +1,7 @@
 import { chmod, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { randomBytes } from "node:crypto";
 
 /** Where Holdfast keeps everything of its own: `$HOLDFAST_HOME`, else `~/.holdfast`. */
@@ -11,9 +12,42 @@ export function homeFolder(env: Readonly<Record<string, string | undefined>>, cw
 
 /** Makes the home and closes it to everybody else. */
 export async function ensureHome(home: string): Promise<void> {
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  const { mode } = await stat(home);
-  if ((mode & 0o077) !== 0) await chmod(home, 0o700);
+  try {
+    await makeFolder(home);
+    const { mode } = await stat(home);
+    if ((mode & 0o077) !== 0) await chmod(home, 0o700);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = (code === undefined ? undefined : reasons[code]) ?? (error instanceof Error ? error.message : String(error));
+    throw new HoldfastError(code === "ENOSPC" ? "store_full" : "store_failed", `${home} can't be the home of Holdfast: ${reason}`, {
+      hint: "set HOLDFAST_HOME to a folder that you can write",
+    });
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EEXIST: "it is no folder",
+  ENOTDIR: "a part of the path is no folder",
+  EACCES: "you may not write there",
+  EPERM: "you may not write there",
+  EROFS: "it can only be read there",
+  ENOENT: "no folder can be made there",
+  ENOSPC: "the disk is full",
+};
+
+/** With the folders above it. Node's own `recursive` never ends where the system makes no folders and says ENOENT (/proc). */
+async function makeFolder(path: string): Promise<void> {
+  const make = (): Promise<void> =>
+    mkdir(path, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST" || !(await stat(path)).isDirectory()) throw error;
+    });
+  try {
+    await make();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await make();
+  }
 }
 
 /**
