@@ -39,8 +39,11 @@ export interface McpServer {
   start(): void;
   /** Resolves when it isn't starting any more, after the time a start may take, or when the signal aborts. */
   settled(maxMs: number, signal: AbortSignal): Promise<void>;
-  /** Starts it if need be and waits for it, as long as a start may take. Throws `ServerDown`, or the signal's reason. */
-  ready(signal: AbortSignal): Promise<ReadyState>;
+  /**
+   * Starts it if need be and waits for it, as long as a start may take; with patience also until it may be tried again, so
+   * long in all. Throws `ServerDown`, or the signal's reason.
+   */
+  ready(signal: AbortSignal, patienceMs?: number): Promise<ReadyState>;
   /** A call was answered: earlier failures count no more. */
   answered(): void;
   /** The connection is of no use any more, whatever it says itself. */
@@ -164,12 +167,18 @@ export function createServer(config: McpServerConfig, isConfined: boolean, ports
     state: () => state,
     start,
     settled,
-    async ready(signal) {
-      start();
-      await settled(Number.POSITIVE_INFINITY, signal);
-      if (signal.aborted) throw signal.reason;
-      if (state.type === "ready") return state;
-      throw new ServerDown(describeState(config.name, state, now()));
+    async ready(signal, patienceMs = 0) {
+      const deadline = now() + patienceMs;
+      for (;;) {
+        start();
+        await settled(Number.POSITIVE_INFINITY, signal);
+        if (signal.aborted) throw signal.reason;
+        if (state.type === "ready") return state;
+        if (state.type !== "failed" || state.retryAt > deadline || now() >= deadline) {
+          throw new ServerDown(describeState(config.name, state, now()));
+        }
+        await ports.clock.sleep(Math.max(0, state.retryAt - now()), signal);
+      }
     },
     answered: () => {
       failures = 0;

@@ -15,6 +15,8 @@ import type { McpTool } from "./vet-tool.ts";
 const totalFactor = 10;
 const summaryChars = 120;
 const progressLines = 200;
+/** How long a call whose first answer was lost waits for its server to be started again. */
+const patienceMs = 10_000;
 
 /**
  * A server's tool under the name that the model uses. It is looked up anew whenever it is planned or run: what it is, and
@@ -40,7 +42,7 @@ export function mcpTool(name: string, server: McpServer, ports: OutcomePorts): T
     async prepare(plan) {
       const state = server.state();
       const tool = state.type === "ready" ? state.tools.find((one) => one.name === name) : undefined;
-      if (state.type === "ready" && tool?.definition !== plan.mcp?.definition) return refuse(changed(name, tool));
+      if (state.type === "ready" && tool?.definition !== plan.mcp?.definition) return refuse(`${changed(name, tool)} Nothing was done.`);
       return { prepared: null, blobs: [] };
     },
 
@@ -91,17 +93,16 @@ async function run(
   const { plan, key } = intent;
   let ready;
   try {
-    ready = await server.ready(signal);
+    ready = await server.ready(signal, intent.isUncertain === true ? patienceMs : 0);
   } catch (error) {
     if (isLetGo(signal)) throw signal.reason;
-    if (signal.aborted)
-      return { status: "interrupted", text: "The call was interrupted before it was sent. Nothing was done.", trust: "tool" };
-    if (error instanceof ServerDown) return failed(`${error.message} Nothing was done.`);
+    if (signal.aborted) return undone(intent, "The call was interrupted before it was sent.", "interrupted");
+    if (error instanceof ServerDown) return undone(intent, error.message);
     throw error;
   }
   const { connection, tools } = ready;
   const tool = tools.find((one) => one.name === name);
-  if (tool === undefined || tool.definition !== plan.mcp?.definition) return failed(changed(name, tool));
+  if (tool === undefined || tool.definition !== plan.mcp?.definition) return undone(intent, changed(name, tool));
   const argument = keyArgument(config, tool.tool);
   const input = { ...(plan.input as { readonly [key: string]: Json }), ...(argument === undefined ? {} : { [argument]: key }) };
   const quit = new AbortController();
@@ -128,10 +129,10 @@ async function run(
         return failed(`The MCP server ${config.name} answered with an error: ${failure.text}`);
       case "unsent":
         await server.lost(connection, failure.text);
-        return failed(`The MCP server ${config.name} didn't get the call: ${failure.text}. Nothing was done.`);
+        return undone(intent, `The MCP server ${config.name} didn't get the call: ${failure.text}.`);
       case "expired":
         await server.lost(connection, "its session had ended");
-        if (isSecond) return failed(`The MCP server ${config.name} ended its session again. Nothing was done.`);
+        if (isSecond) return undone(intent, `The MCP server ${config.name} ended its session again.`);
         return run(name, server, ports, intent, context, signal, true);
       case "unknown":
         throw new Error(`${config.name} gave no answer: ${failure.text}`, { cause: error });
@@ -142,6 +143,12 @@ async function run(
   server.answered();
   // As `read_output` knows the result of an attempt.
   return outcomeOf(result, `${intent.callId}.${intent.attempt}`, ports);
+}
+
+/** This attempt did nothing. Of one before, that had no answer, it can't be said. */
+function undone({ isUncertain }: CallIntent, why: string, status: "failed" | "interrupted" = "failed"): CallOutcome {
+  if (isUncertain === true) throw new Error(`an earlier attempt had no answer; now: ${why}`);
+  return { status, text: `${why} Nothing was done.`, trust: status === "failed" ? "untrusted" : "tool" };
 }
 
 /** A tool may be called `__proto__`. */
@@ -181,8 +188,8 @@ function missing(name: string, { config }: McpServer, tools: readonly McpTool[])
 
 function changed(name: string, tool: McpTool | undefined): string {
   return tool === undefined
-    ? `The tool ${name} was removed by its server. Nothing was done.`
-    : `The tool ${name} was changed by its server after the call was decided. Nothing was done: look at it with search_tools and call it again.`;
+    ? `The tool ${name} was removed by its server.`
+    : `The tool ${name} was changed by its server after the call was decided: look at it with search_tools and call it again.`;
 }
 
 function refuse(text: string): CallRefusal {

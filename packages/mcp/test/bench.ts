@@ -54,7 +54,7 @@ export interface Bench {
   /** Starts everything and waits for it. */
   start(): Promise<void>;
   plan(name: string, input?: Json, signal?: AbortSignal): ReturnType<NonNullable<ReturnType<McpSource["get"]>>["plan"]>;
-  run(name: string, plan: CallPlan, signal?: AbortSignal): Promise<CallOutcome>;
+  run(name: string, plan: CallPlan, signal?: AbortSignal, more?: Partial<CallIntent>): Promise<CallOutcome>;
   /** Plans and runs, as the runtime does. A refusal comes back as an outcome with status `denied`. */
   call(name: string, input?: Json, signal?: AbortSignal): Promise<CallOutcome>;
 }
@@ -101,10 +101,10 @@ export function bench(servers: readonly Server[], options: BenchOptions = {}): B
       await source.settled(30_000, never);
     },
     plan: (name, input = {}, signal = never) => toolOf(name).plan(input, context, signal),
-    async run(name, plan, signal = never) {
+    async run(name, plan, signal = never, more = {}) {
       const kept = JSON.parse(JSON.stringify(plan)) as CallPlan;
       const intent: CallIntent = { callId: "call_1", name, plan: kept, attempt: 1, key: "key-of-the-call", scope: {}, prepared: null };
-      return toolOf(name).run(intent, context, signal);
+      return toolOf(name).run({ ...intent, ...more }, context, signal);
     },
     async call(name, input = {}, signal = never) {
       const plan = await at.plan(name, input, signal);

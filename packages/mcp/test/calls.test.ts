@@ -87,6 +87,30 @@ describe("a call without an answer", () => {
     await expect(at.call("mcp__s__die")).rejects.toThrow("gave no answer");
   });
 
+  test("is not called undone where it is asked again and its server isn't there", async () => {
+    const at = bench([fake("s", { tools: [tool("pay")] }, { keyed: { pay: "request_id" } })]);
+    const plan = (await at.plan("mcp__s__pay")) as CallPlan;
+    const other = { ...plan, mcp: { ...plan.mcp!, definition: "as it was before" } };
+    expect((await at.run("mcp__s__pay", other)).text).toContain("Nothing was done.");
+    await expect(at.run("mcp__s__pay", other, undefined, { attempt: 2, isUncertain: true })).rejects.toThrow(
+      "an earlier attempt had no answer",
+    );
+    await at.source.close();
+    expect((await at.run("mcp__s__pay", plan)).text).toContain("Nothing was done.");
+    await expect(at.run("mcp__s__pay", plan, undefined, { attempt: 2, isUncertain: true })).rejects.toThrow(
+      "an earlier attempt had no answer",
+    );
+  });
+
+  test("waits to be asked again until its server may be started again, however often that has ended", async () => {
+    const at = bench([fake("s", { tools: [tool("die"), tool("pay")], calls: { die: [{ do: "die" }] } }, { keyed: { pay: "request_id" } })]);
+    const plan = (await at.plan("mcp__s__pay")) as CallPlan;
+    for (let died = 0; died < 2; died += 1) await expect(at.call("mcp__s__die")).rejects.toThrow("gave no answer");
+    expect((await at.run("mcp__s__pay", plan)).text).toContain("Nothing was done.");
+    const again = await at.run("mcp__s__pay", plan, undefined, { attempt: 2, isUncertain: true });
+    expect(again).toMatchObject({ status: "completed", text: expect.stringContaining("key-of-the-call") as string });
+  });
+
   test("is cancelled by an interrupt, and left alone by a driver that lets go", async () => {
     for (const reason of [new Error("interrupt"), new HoldfastError("stale_driver", "let go")]) {
       const notes = join(folder(), "notes");

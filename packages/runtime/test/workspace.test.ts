@@ -40,6 +40,29 @@ test("who waits long for the workspace is told who has it", async () => {
   expect(said).toEqual([expect.stringContaining("session x, call y")]);
 });
 
+test("a call with a key whose answer was lost is in doubt, also while it waits for the workspace to ask again", async () => {
+  const holder: Owner = { pid: 5, startTime: "0", bootId: "boot", label: "session x, call y" };
+  const tool = createTestTool({
+    name: "pay",
+    exclusive: true,
+    replay: "keyed",
+    run: async () => {
+      throw new Error("connection reset");
+    },
+  });
+  const world = createWorld({ model: createTestModel((n) => (n < 1 ? { calls: [{ name: "pay", input: {} }] } : {})), tools: [tool] });
+  const ports = portsOf(world, 1, new Set([1, 5]));
+  const session = await newSession(ports);
+  await post(ports, session, say("go"));
+  const stops = async ({ when, name }: Stop): Promise<void> => {
+    if (when === "before" && name === "call.recovered") await world.log.lock("workspace:/w", holder, () => true);
+  };
+  const onWait = () => void post(ports, session, { type: "interrupt", by: "test" });
+  expect((await drive(ports, session, { waiting: "return", stops, onWait })).standing).toBe("interrupted");
+  expect(tool.runs).toHaveLength(1);
+  expect((await readSession(world, session)).inDoubt).toHaveLength(1);
+});
+
 test("a call that may not be repeated is not in doubt while it only waits for the workspace", async () => {
   const holder: Owner = { pid: 5, startTime: "0", bootId: "boot", label: "session x, call y" };
   const tool = createTestTool({ name: "charge", exclusive: true, replay: "never" });

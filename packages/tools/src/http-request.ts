@@ -134,9 +134,10 @@ async function run(
   }
 }
 
-/** This attempt sent nothing that changes anything. An earlier one may have: then it can't be told that nothing was done. */
+/** This attempt sent nothing that changes anything. One before it that had no answer may have: then it can't be told that nothing was done. */
 function unsent(text: string, intent: CallIntent, method: string): CallOutcome {
-  if (!isSafe(method) && intent.attempt > 1) throw new HoldfastError("network_unanswered", `an earlier attempt had no answer; now ${text}`);
+  if (!isSafe(method) && intent.isUncertain === true)
+    throw new HoldfastError("network_unanswered", `an earlier attempt had no answer; now ${text}`);
   return failed(text);
 }
 

@@ -26,14 +26,14 @@ export function judge(look: Look, world: World, tally: Tally): readonly string[]
   const marks = steps.flatMap((step) => step.marks);
   const faults = marks.flatMap((mark) => {
     const outcome = calls.find(({ call }) => call.input.includes(mark.name))?.outcome;
-    return faultsOfMark(mark, outcome, timesOf(mark, world), tally).map((fault) => `${world.place}: ${mark.name}: ${fault}`);
+    return faultsOfMark(mark, outcome, timesOf(mark, world), tally).map((fault) => `${mark.name}: ${fault}`);
   });
   const unsettled = calls.filter(({ times }) => times !== 1);
   const left = readdirSync(world.workspace).filter((name) => name.startsWith(".holdfast-"));
   return [
     ...faults,
-    ...unsettled.map(({ call, times }) => `${world.place}: call ${call.callId} (${call.name}) was settled ${times} times`),
-    ...left.map((name) => `${world.place}: ${name} was left behind`),
+    ...unsettled.map(({ call, times }) => `call ${call.callId} (${call.name}) was settled ${times} times`),
+    ...left.map((name) => `${name} was left behind`),
   ];
 }
 

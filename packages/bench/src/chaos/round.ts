@@ -58,7 +58,12 @@ export async function round(options: RoundOptions): Promise<void> {
   };
   const acks = acknowledged();
   const before = tally.faults.length;
-  const blame = (faults: readonly string[]): void => void tally.faults.push(...faults.map((fault) => `${place}: ${fault}`));
+  const blame = (faults: readonly string[]): void => {
+    for (const fault of faults.map((each) => `${place}: ${each}`)) {
+      tally.faults.push(fault);
+      console.error(fault);
+    }
+  };
   const lifeOptions: LifeOptions = {
     ...options,
     folder,
@@ -116,7 +121,7 @@ export async function round(options: RoundOptions): Promise<void> {
     tally.events.acknowledged += acks.count();
     for (const look of looks) {
       if (look.isDone) tally.sessions.ended += 1;
-      tally.faults.push(...judge(look, { place, workspace, counted, shops, addresses }, tally));
+      blame(judge(look, { place, workspace, counted, shops, addresses }, tally));
     }
     blame(await lastLook(looks, lifeOptions));
     const left = await stillThere(folder);
@@ -125,6 +130,7 @@ export async function round(options: RoundOptions): Promise<void> {
   } finally {
     for (const pid of processesOf(folder)) killOne(pid);
     if (tally.faults.length === before) rmSync(folder, { recursive: true, force: true });
+    else console.error(`kept ${folder}`);
   }
 }
 

@@ -93,7 +93,7 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
     return [...(await tell(driver, register, callId, outcome, signal)), ...events];
   } catch (error) {
     if (isHoldfastError(error, "claim_lost") || (!mayHaveActed && isFatal(error))) throw error;
-    if (!mayHaveActed) {
+    if (!mayHaveActed && intent.isUncertain !== true) {
       const text = `The call did not run, and nothing was done: ${clean(driver, messageOf(error))}`;
       return [settledWithout(callId, signal.aborted ? "interrupted" : "failed", text, newId(driver))];
     }
@@ -207,7 +207,7 @@ function clean(driver: Driver, text: string): string {
  */
 export function intended(driver: Driver, callId: string): { register: CallRegister; tool: Tool; intent: CallIntent } {
   const stored = registerOf(driver, callId);
-  const attempt = driver.head.turn?.open.find((call) => call.id === callId)?.attempt ?? 1;
+  const open = driver.head.turn?.open.find((call) => call.id === callId);
   if (stored.intent === null) throw new HoldfastError("session_corrupt", `call ${callId} runs without an intent`);
   const { replay, key, prepared, at } = stored.intent;
   const tool = driver.ports.tools.get(stored.name);
@@ -219,7 +219,16 @@ export function intended(driver: Driver, callId: string): { register: CallRegist
   return {
     register,
     tool,
-    intent: { callId, name: stored.name, plan, attempt, key, scope: stored.scope, prepared },
+    intent: {
+      callId,
+      name: stored.name,
+      plan,
+      attempt: open?.attempt ?? 1,
+      isUncertain: open?.isUncertain === true,
+      key,
+      scope: stored.scope,
+      prepared,
+    },
   };
 }
 

@@ -35,6 +35,8 @@ export interface CallIntent {
   readonly name: string;
   readonly plan: CallPlan;
   readonly attempt: number;
+  /** An attempt before this one had no answer: whatever becomes of this one, it can't be said that nothing was done. */
+  readonly isUncertain?: boolean;
   readonly key: string;
   readonly scope: Scope;
   readonly prepared: Json;
