@@ -78,6 +78,14 @@ describe.each(modes)("a command whose starter was killed, sandbox %s", (mode) =>
     expect(await carriers("MARKER", marker)).toEqual([]);
   });
 
+  it("keeps its own output cap", async () => {
+    const spec = specFor(place, "yes x", { confinement, outputCap: 100_000 });
+    await killed(await startElsewhere(spec));
+    const { end } = await (await processes.attach(spec.session, spec.id, 1)).ended;
+    expect(end).toMatchObject({ type: "output_capped" });
+    expect((await processes.read(`session/${spec.id}/1`, 0, 1)).size).toBeLessThan(101_000);
+  });
+
   it("is ended by whoever attached", async () => {
     const marker = `adopted-${mode}-${own}`;
     const spec = specFor(place, "setsid sleep 300 & echo up; sleep 300", { confinement, env: { MARKER: marker } });
