@@ -153,8 +153,9 @@ describe("hooks", () => {
     const { ports, tool } = setUp(({ event, data }) =>
       event === "before_tool" && JSON.stringify(data).includes('"a"') ? { result: "denied", reason: "never to a" } : null,
     );
-    const { view, texts } = await run(ports);
+    const { end, view, texts } = await run(ports);
     expect(tool.runs.map(({ plan }) => plan.input)).toEqual([{ to: "b" }]);
+    expect(end.report?.reasons).toEqual(["a call was refused and did not run: send"]);
     expect(texts.find((text) => text.includes("never to a"))).toContain("was refused");
     expect(view.events.find((event) => event.type === "call.decided")).toMatchObject({
       payload: { decision: "deny", rule: { id: "hook.before_tool" } },

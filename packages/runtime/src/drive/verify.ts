@@ -129,7 +129,15 @@ export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
     ...(await changesOfTurn(driver)),
     message: finalMessage(driver)?.text ?? "",
   });
-  return end("unverified", false, report);
+  return end("unverified", false, { ...report, reasons: [...report.reasons, ...refusals(driver)] });
+}
+
+/** What the turn was kept from, where nothing else says whether its work is done. */
+function refusals(driver: Driver): string[] {
+  const names = driver.registers.entries("denied").map(([, { name }]) => name);
+  if (names.length === 0) return [];
+  const tools = [...new Set(names)].sort().join(", ");
+  return [`${names.length === 1 ? "a call was" : `${names.length} calls were`} refused and did not run: ${tools}`];
 }
 
 async function stoppedReport(driver: Driver, outcome: string, reason: string): Promise<Report> {
