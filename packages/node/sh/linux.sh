@@ -32,3 +32,9 @@ is_over() {
   read -r -t "$1" _ <&8
   [ "$?" -gt 128 ]
 }
+
+# Waits so long for the reader to end; it alone holds the other end of this pipe.
+has_read() {
+  read -r -t "$1" _ <&10
+  [ "$?" = 1 ]
+}

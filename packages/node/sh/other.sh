@@ -2,7 +2,7 @@
 # can't be found: `marked` finds nothing.
 
 birth() {
-  started=$(LC_ALL=C ps -o lstart= -p "$$" | tr -s ' ' '_')
+  started=$(LC_ALL=C ps -o lstart= -p "$self" | tr -s ' ' '_')
   boot=$(sysctl -n kern.bootsessionuuid)
 }
 
@@ -14,3 +14,11 @@ inner_of() { :; }
 doze() { sleep "$1"; }
 
 is_over() { sleep "$1"; }
+
+has_read() {
+  for _ in 1 2 3 4 5; do
+    kill -0 "$reader" 2>/dev/null || return 0
+    sleep 0.02
+  done
+  return 1
+}

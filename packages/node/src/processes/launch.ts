@@ -56,6 +56,15 @@ const longestCommand = 120_000;
 const longestMs = 1e11;
 const largestOutput = 2 ** 50;
 
+/** A command that ends within this needs no timer of its own. */
+const momentMs = 100;
+
+/** The time limit in seconds, and the two parts in which the wrapper waits for it; none is 0, which would be no waiting. */
+function limitParts(ms: number): string[] {
+  const first = Math.max(1, Math.min(ms, momentMs));
+  return [ms, first, Math.max(1, ms - first)].map((part) => (part / 1000).toFixed(3));
+}
+
 export const defaultScripts = fileURLToPath(new URL("../../sh/", import.meta.url));
 
 /** Makes the run's folders and works out its command line. `programs` null: unconfined. */
@@ -114,9 +123,10 @@ export async function prepareLaunch(
     args: [
       "--posix",
       `${context.scripts}run.sh`,
+      "0",
       folder.base,
       mark,
-      (Math.min(spec.timeoutMs, longestMs) / 1000).toFixed(3),
+      ...limitParts(Math.min(spec.timeoutMs, longestMs)),
       String(Math.max(1, Math.ceil(Math.min(spec.outputCap, largestOutput) / 512))),
       programs === null ? "no" : "yes",
       spec.input ?? "none",
@@ -125,7 +135,7 @@ export async function prepareLaunch(
       ...line,
     ],
     // The wrapper takes this out again: its helpers keep it, the command never has it.
-    environment: { ...environment, ...outer, HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "3" },
+    environment: { ...environment, ...outer, HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "4" },
     link,
     input: spec.input ?? null,
     networkFolder,
