@@ -1,6 +1,6 @@
 # The wrapper of one command: it outlives the program that started it. Plain POSIX sh; run by bash for its job control,
 # which works without a terminal (see docs/decisions/0002-command-wrapper.md). Whoever reads this file (run.sh, stand-by.sh)
-# has job control on, has closed what it inherited, and says with HOLDFAST_WRAPPER_FORM which arguments it means to pass.
+# has closed what it inherited, and says with HOLDFAST_WRAPPER_FORM which arguments it means to pass.
 #
 #   wrap NUMBER FOLDER MARK SECONDS FIRST REST BLOCKS CONFINED INPUT CWD ABSENT COMMAND...
 #
@@ -9,7 +9,7 @@
 # within FIRST needs no timer. BLOCKS caps the output, in units of 512 bytes. CONFINED is yes where COMMAND is bubblewrap
 # with a bash in it that reads its standard input. INPUT is none; or pipe or terminal, where COMMAND reads what is written to
 # the named pipe FOLDER/input. ABSENT lists paths that must not be there at the end. Descriptor 3 tells the starter, in lines
-# of NUMBER and a word: ok once the claim is taken (or: taken before), ended once the exit record stands.
+# of NUMBER and a word: ok and the wrapper's pid once the claim is taken (or: taken, before), ended once the exit record stands.
 #
 # A program that was updated while it runs finds this script of the new version. What it then passes would be taken for
 # something else, and a path of the system for one to move away: nothing is done for who doesn't name this very form.
@@ -159,6 +159,8 @@ wrap() {
   shift 2
   self=${BASHPID:-$$}
   unset HOLDFAST_WRAPPER
+  # A fork of a shell has no job control of its own.
+  set -m
 
   why=
   trap 'why=${why:-timed_out}' USR1
@@ -172,7 +174,7 @@ wrap() {
     exit 75
   fi
   set +C
-  tell ok
+  tell "ok $self"
 
   # What the shell itself says goes here: a line for each child that a signal ended, and for nothing else.
   exec 2>>"$folder/notice"

@@ -25,7 +25,7 @@ export const ownEnvironment: Readonly<Record<string, string | undefined>> = Obje
   Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith("npm_")),
 );
 
-export function processesAt(place: Place, options: Partial<ProcessesOptions> = {}): Processes {
+export function processesAt(place: Place, options: Partial<ProcessesOptions> = {}): ReturnType<typeof createProcesses> {
   return createProcesses({
     home: place.home,
     workspaceRoots: [place.workspace],

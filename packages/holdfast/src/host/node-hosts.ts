@@ -137,6 +137,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     remarks: replays.remarks,
     close: async () => {
       await mcp.source?.close();
+      await processes.close();
       files.close();
       await log.close();
     },

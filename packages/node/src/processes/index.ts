@@ -22,6 +22,7 @@ import type { LaunchContext } from "./launch.ts";
 import { endOfRun, readStart, revokeClaim } from "./records.ts";
 import { removeFolder } from "./remove.ts";
 import { attachRun, startRun } from "./run.ts";
+import { createStandBy } from "./stand-by.ts";
 import { sizeOfFolder } from "./size.ts";
 import type { Run, RunPlace } from "./run.ts";
 
@@ -47,7 +48,10 @@ export interface ProcessesOptions {
 }
 
 /** Commands on this machine, under the wrapper in `sh/`, in a bubblewrap sandbox on Linux. */
-export function createProcesses(options: ProcessesOptions): Processes {
+export function createProcesses(options: ProcessesOptions): Processes & {
+  /** Ends what stands by; commands go on. Resolves when it has ended. */
+  close(): Promise<void>;
+} {
   mkdirSync(join(options.home, "commands"), { recursive: true, mode: 0o700 });
   const home = realpathSync(options.home);
   const environment = options.environment ?? process.env;
@@ -69,6 +73,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     gitlinks: createGitlinks(createGit(userHome, workspaceRoots)),
   };
   const owner = currentOwner(options.label ?? `${basename(process.argv[1] ?? "node")} in ${process.cwd()}`);
+  const standBy = createStandBy(markOf(home, "stand-by"));
   const runs = new Map<string, Run>();
   let probe: ReturnType<typeof probeSandbox> | undefined;
   const sandbox = (): ReturnType<typeof probeSandbox> => (probe ??= probeSandbox(scripts, context.outerPath));
@@ -80,6 +85,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     networkFolder,
     networks: context.networks,
     gitlinks: context.gitlinks,
+    standBy,
   });
   const keep = (run: Run): Run => {
     runs.set(run.ref, run);
@@ -146,6 +152,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       await tidied(runs, session);
       if (forget) await removeFolder(folders.base);
     },
+    close: () => standBy.close(),
   };
 }
 

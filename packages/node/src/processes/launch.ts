@@ -40,9 +40,16 @@ export interface LaunchContext {
 /** Exactly what is to be spawned. */
 export interface Launch {
   readonly folder: RunFolder;
-  readonly program: string;
+  readonly bash: string;
+  /** The wrapper, and the shell that stands by to fork one. */
+  readonly script: string;
+  readonly standBy: string;
+  /** The wrapper's, after its number. */
   readonly args: readonly string[];
+  /** The command's, and of the wrapper's programs. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The wrapper takes this out again: its helpers keep it, the command never has it. */
+  readonly wrapperEnvironment: Readonly<Record<string, string>>;
   readonly link: Link | null;
   readonly input: CommandInput | null;
   /** Of the network namespace: the session's, or the run's own. */
@@ -119,11 +126,10 @@ export async function prepareLaunch(
   const { line, absent, outer } = programs === null ? { line: command, absent: [], outer: {} } : confined(programs, links);
   return {
     folder,
-    program: bash,
+    bash,
+    script: `${context.scripts}run.sh`,
+    standBy: `${context.scripts}stand-by.sh`,
     args: [
-      "--posix",
-      `${context.scripts}run.sh`,
-      "0",
       folder.base,
       mark,
       ...limitParts(Math.min(spec.timeoutMs, longestMs)),
@@ -134,8 +140,8 @@ export async function prepareLaunch(
       absent.join("\n"),
       ...line,
     ],
-    // The wrapper takes this out again: its helpers keep it, the command never has it.
-    environment: { ...environment, ...outer, HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "4" },
+    environment: { ...environment, ...outer },
+    wrapperEnvironment: { HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "4" },
     link,
     input: spec.input ?? null,
     networkFolder,

@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol";
 import type { Owner } from "@holdfast/runtime/ports/log";
@@ -14,7 +12,9 @@ import type { Launch } from "./launch.ts";
 import { endOfRun, isRunning, readStart } from "./records.ts";
 import type { Ended, StartRecord } from "./records.ts";
 import { removeFolder } from "./remove.ts";
+import type { StandBy } from "./stand-by.ts";
 import { killStrays, markPids } from "./tree.ts";
+import { claimLost, otherForm } from "./wrapper.ts";
 
 /** A run that we follow, whether we started it or another process did. */
 export interface Run extends RunningCommand {
@@ -31,38 +31,25 @@ export interface RunPlace {
   readonly networkFolder: string;
   readonly networks: Networks;
   readonly gitlinks: ListGitlinks;
+  readonly standBy: StandBy;
 }
 
-/** The wrapper says with this exit status that the attempt was taken before. */
-const claimLost = 75;
-/** And with this one that it is of another version than we are. */
-const otherForm = 76;
 const pollMs = 20;
 
 /** Resolves once the claim is taken. Throws `claim_lost`; `internal` where the system can't start a process. */
 export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
   const since = markPids();
-  const child = spawn(launch.program, launch.args, {
-    detached: true,
-    cwd: "/",
-    env: launch.environment,
-    stdio: ["ignore", "ignore", "ignore", "pipe"],
-  });
-  const channel = child.stdio[3] as Readable | undefined;
-  const left = new Promise<number | Error | null>((resolve) => {
-    child.once("exit", resolve);
-    child.once("error", resolve);
-  });
-  const lines = countLines(channel);
-  await Promise.race([lines.reached(1), left]);
+  const wrapper = place.standBy.start(launch);
+  const { left } = wrapper;
+  const pid = await wrapper.claimed;
   const start = readStart(place.folder);
   const pass = launch.link?.pass ?? null;
-  if (start.type !== "taken" || start.pid !== child.pid) {
+  if (start.type !== "taken" || start.pid !== pid) {
     if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
     throw claimError(await left, place.ref);
   }
   if (pass !== null) writeFileSync(place.folder.pass, JSON.stringify(pass), { mode: 0o600 });
-  const ended = Promise.race([lines.reached(2), left]).then(async () => {
+  const ended = wrapper.ended.then(async () => {
     if (endOfRun(place.folder) === null) await left;
     // The wrapper leaves this to us as long as we can hear it.
     if (!start.isConfined && since !== null) await killStrays(place.mark, since);
@@ -76,17 +63,6 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
     ended,
     left.then(() => undefined),
   );
-}
-
-/** Tells when the wrapper has said so many lines. */
-function countLines(channel: Readable | undefined): { reached(count: number): Promise<void> } {
-  const waiting = new Map<number, () => void>();
-  let seen = 0;
-  channel?.on("data", (chunk: Buffer) => {
-    for (const byte of chunk) if (byte === 0x0a) waiting.get((seen += 1))?.();
-  });
-  channel?.on("error", () => undefined);
-  return { reached: (count) => (seen >= count ? Promise.resolve() : new Promise((resolve) => waiting.set(count, resolve))) };
 }
 
 const lost: Ended = { end: { type: "lost" }, durationMs: 0 };
