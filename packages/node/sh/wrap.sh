@@ -200,6 +200,7 @@ wrap() {
     printf 'input %s %s end\n' "$input" "$keeper" >>"$folder/start"
   fi
 
+  # Whatever a fork of a shell starts beside itself reads nothing, unless it is told to.
   # Descriptor 10 has an end when the reader has ended, which alone holds 11.
   open_pipe read.pipe
   exec 10<&4 11>&5
@@ -207,14 +208,14 @@ wrap() {
     open_pipe said
     exec 6<&4 7>&5
     open_pipe output.pipe
-    confine "$@" &
+    confine "$@" <&0 &
     command=$!
     exec 7>&-
   else
     open_pipe output.pipe
     if cd "$cwd" 2>/dev/null; then
       echo begun >&2
-      HOLDFAST_RUN=$mark "$@" >&5 2>&1 3>&- 4<&- 5>&- 8<&- 9>&- 10<&- 11>&- &
+      HOLDFAST_RUN=$mark "$@" <&0 >&5 2>&1 3>&- 4<&- 5>&- 8<&- 9>&- 10<&- 11>&- &
     else
       (echo "holdfast: the folder $cwd is gone" >&5; exit 126) &
     fi
