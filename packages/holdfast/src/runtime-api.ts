@@ -3,7 +3,7 @@ import type * as runtime from "@holdfast/runtime";
 import type { Ports, Tool } from "@holdfast/runtime";
 import type { Config } from "./config/config.ts";
 
-export type { SessionView } from "@holdfast/runtime";
+export type { SessionStanding, SessionView } from "@holdfast/runtime";
 
 /** The log is enough to read a session. */
 export type StorePorts = Pick<Ports, "log">;
@@ -22,6 +22,7 @@ type Runtime = Pick<
   | "acceptChecks"
   | "drive"
   | "readSession"
+  | "readStanding"
   | "recordUndo"
   | "closeSession"
   | "forkSession"

@@ -118,7 +118,7 @@ async function openQuestions(store: OpenStore, wanted: Wanted, io: Io, isHere: b
   const open: Open[] = [];
   for (const row of rows) {
     if (place !== null && row.workspace !== place.cwd && row.workspace !== place.root) continue;
-    const { openQuestions: questions } = await store.runtime.readSession(store.ports, row.session);
+    const { openQuestions: questions } = await store.runtime.readStanding(store.ports, row.session);
     for (const question of questions) if (question.id.startsWith(wanted.question ?? "")) open.push({ row, question });
   }
   return open;

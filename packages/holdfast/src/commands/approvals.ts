@@ -110,7 +110,7 @@ async function openApprovals(store: OpenStore): Promise<Open[]> {
   const rows = [...(await store.ports.log.list({ status: "waiting" })), ...(await store.ports.log.list({ status: "running" }))];
   const open: Open[] = [];
   for (const row of rows) {
-    const view = await store.runtime.readSession(store.ports, row.session);
+    const view = await store.runtime.readStanding(store.ports, row.session);
     for (const approval of view.openApprovals) open.push({ row, approval });
   }
   return open;

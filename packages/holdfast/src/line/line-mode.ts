@@ -258,7 +258,7 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
   if (prompt !== null) await send(prompt);
   // A turn of an earlier process may already wait for an answer.
   else {
-    const { openApprovals, openQuestions } = await host.runtime.readSession(host.ports, session);
+    const { openApprovals, openQuestions } = await host.runtime.readStanding(host.ports, session);
     for (const approval of openApprovals) state.asked.push({ type: "approval", approval });
     for (const question of openQuestions) state.asked.push({ type: "question", question });
   }

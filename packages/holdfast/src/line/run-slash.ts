@@ -62,7 +62,7 @@ async function slash(name: Exclude<SlashName, "quit">, rest: string, context: Sl
       return callIds.length === 0 ? ["no edits to undo"] : files.map((file) => `${file.change}  ${sanitizeLine(file.path)}`);
     }
     case "plan": {
-      const view = current === null ? null : await current.host.runtime.readSession(current.host.ports, current.session);
+      const view = current === null ? null : await current.host.runtime.readStanding(current.host.ports, current.session);
       return view === null || view.plan.length === 0 ? ["no plan yet"] : renderPlan(view.plan, context.width());
     }
     case "diff":

@@ -2,7 +2,7 @@ import type { ReviewRange, SandboxMode } from "@holdfast/protocol";
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Tool } from "@holdfast/runtime";
 import type { Workspace } from "../config/workspace.ts";
-import type { HostOptions, Hosts, SessionView } from "../runtime-api.ts";
+import type { HostOptions, Hosts, SessionStanding } from "../runtime-api.ts";
 import type { Changes } from "./changes.ts";
 import { readChanges } from "./changes.ts";
 
@@ -31,7 +31,7 @@ export async function changesIn(
  * What a review reads its changes with, in a process that goes on with it: the changes as they are now. One that differs from
  * what the review began with counts as not read. None where there is nothing left of them.
  */
-export async function reviewTools(hosts: Hosts, setup: HostOptions, workspace: Workspace, view: SessionView): Promise<readonly Tool[]> {
+export async function reviewTools(hosts: Hosts, setup: HostOptions, workspace: Workspace, view: SessionStanding): Promise<readonly Tool[]> {
   const source = view.checks.find((check) => check.kind === "inspected")?.source;
   if (source === undefined) return [];
   try {

@@ -18,7 +18,7 @@ import type { Workspace } from "../config/workspace.ts";
 import { assertWorkable, findWorkspace, isWithin, workspaceRoots } from "../config/workspace.ts";
 import { spread } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
-import type { HostOptions, Hosts, OpenHost, SessionView } from "../runtime-api.ts";
+import type { HostOptions, Hosts, OpenHost, SessionStanding } from "../runtime-api.ts";
 import { checksFromCommands, newChecks } from "./checks.ts";
 import { assertFree, newestSession, sessionById, untilFree } from "./find-session.ts";
 import type { SessionWishes } from "./flags.ts";
@@ -172,16 +172,16 @@ export async function resumeSession(
   flags: SessionWishes,
   id: string | null,
   { waitMs = 0 }: { readonly waitMs?: number } = {},
-): Promise<ReadySession & { readonly view: SessionView }> {
+): Promise<ReadySession & { readonly view: SessionStanding }> {
   const store = await hosts.openStore(base);
-  let view: SessionView;
+  let view: SessionStanding;
   try {
     const row =
       id === null
         ? await newestSession(store.ports, await findWorkspace(flags.folder, io.cwd, io.env))
         : await sessionById(store.ports, id);
     await untilFree(store.ports, row.session, waitMs);
-    view = await store.runtime.readSession(store.ports, row.session);
+    view = await store.runtime.readStanding(store.ports, row.session);
   } finally {
     await store.close();
   }
@@ -199,7 +199,7 @@ export async function resumeSession(
   const cwd = view.cwd ?? view.roots[0]?.path ?? io.cwd;
   const { cwd: real } = await findWorkspace(cwd, io.cwd, io.env);
   // An open turn keeps the schema it began with.
-  const keepsSchema = view.turns.at(-1)?.outcome === null && wishes.outputSchema === null;
+  const keepsSchema = view.openTurn.length > 0 && wishes.outputSchema === null;
   const asked = keepsSchema ? { ...wishes, outputSchema: view.settings.outputSchema ?? null } : wishes;
   const wished = settingsPatch(asked, view.settings, model, await limitPresets());
   const patch = trusted === view.settings.isTrusted ? wished : { ...wished, isTrusted: trusted };
@@ -221,8 +221,7 @@ export async function resumeSession(
       model,
       checks: [...view.checks, ...checks],
       notes: notesOf(setup),
-      earlier:
-        view.turns.at(-1)?.outcome === null ? view.events.slice(view.events.findLastIndex((event) => event.type === "turn.started")) : [],
+      earlier: view.openTurn,
       isStructured: (patch.outputSchema === undefined ? (view.settings.outputSchema ?? null) : patch.outputSchema) !== null,
       view,
     };
@@ -233,7 +232,7 @@ export async function resumeSession(
 }
 
 /** Folders that the flags name and the session doesn't have. */
-async function foldersOutside({ folder, addedFolders }: SessionWishes, { roots }: SessionView, io: Io): Promise<string[]> {
+async function foldersOutside({ folder, addedFolders }: SessionWishes, { roots }: SessionStanding, io: Io): Promise<string[]> {
   const named = [...(folder === "." ? [] : [folder]), ...addedFolders].map((path) => resolve(io.cwd, path));
   const real = await Promise.all(named.map((path) => realpath(path).catch(() => path)));
   return real.filter((path) => roots.length > 0 && !roots.some((root) => isWithin(root.path, path)));

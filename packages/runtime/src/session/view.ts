@@ -1,5 +1,18 @@
-import type { Approval, CheckDefinition, Item, Outcome, PlanStep, Question, Report, Root, Settings, Usage } from "@holdfast/protocol";
+import type {
+  Approval,
+  CheckDefinition,
+  Item,
+  Outcome,
+  PlanStep,
+  Question,
+  Report,
+  Root,
+  Settings,
+  StoredEvent,
+  Usage,
+} from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol";
+import type { Registers } from "../kernel/state.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
 import { loadState, readEvents } from "./stored.ts";
@@ -13,8 +26,8 @@ export interface TurnView {
   readonly report: Report | null;
 }
 
-/** A session as a client shows it. */
-export interface SessionView {
+/** A session as it stands: what going on with it takes. */
+export interface SessionStanding {
   readonly row: SessionRow;
   readonly settings: Settings;
   readonly roots: readonly Root[];
@@ -24,6 +37,12 @@ export interface SessionView {
   readonly openQuestions: readonly Question[];
   /** The model's plan as it stands; empty where it made none. */
   readonly plan: readonly PlanStep[];
+  /** Of the turn that is open, from its start; empty where none is. */
+  readonly openTurn: readonly RecordedEvent[];
+}
+
+/** A session as a client shows it. */
+export interface SessionView extends Omit<SessionStanding, "openTurn"> {
   readonly turns: readonly TurnView[];
   readonly items: readonly Item[];
   readonly events: readonly RecordedEvent[];
@@ -35,22 +54,21 @@ export interface SessionView {
   readonly inDoubt: readonly { readonly callId: string; readonly tool: string; readonly summary: string; readonly text: string }[];
 }
 
+/**
+ * Reads where a session stands without taking it over. Works while another process drives it, and reads no more of the log
+ * than the open turn: its cost doesn't depend on the age of the session.
+ */
+export async function readStanding({ log }: { readonly log: Log }, session: string): Promise<SessionStanding> {
+  const { row, head, registers } = await loadState(log, session);
+  return { ...standingOf(session, row, registers), openTurn: head.turn === null ? [] : await readOpenTurn(log, session, head.seq) };
+}
+
 /** Reads a session without taking it over. Works while another process drives it. */
 export async function readSession({ log }: { readonly log: Log }, session: string): Promise<SessionView> {
   const { row, head, registers } = await loadState(log, session);
-  const settings = registers.get("settings", "");
-  const about = registers.get("session", "");
-  if (settings === null || about === null) throw new HoldfastError("session_corrupt", `session ${session} has no settings`);
   const events = readEvents(await log.read(session, 1));
   return {
-    row,
-    settings,
-    roots: about.roots,
-    cwd: about.cwd,
-    checks: registers.entries("check").map(([, check]) => check),
-    openApprovals: registers.entries("approval").flatMap(([, { approval, status }]) => (status === "open" ? [approval] : [])),
-    openQuestions: registers.entries("question").flatMap(([, { question, status }]) => (status === "open" ? [question] : [])),
-    plan: registers.get("plan", "")?.steps ?? [],
+    ...standingOf(session, row, registers),
     turns: turnsOf(events),
     items: itemsOf(events),
     events,
@@ -63,6 +81,36 @@ export async function readSession({ log }: { readonly log: Log }, session: strin
       return [{ callId, tool: toolOf(events, callId), summary: summaryOf(events, callId), text: outcome.text }];
     }),
   };
+}
+
+function standingOf(session: string, row: SessionRow, registers: Registers): Omit<SessionStanding, "openTurn"> {
+  const settings = registers.get("settings", "");
+  const about = registers.get("session", "");
+  if (settings === null || about === null) throw new HoldfastError("session_corrupt", `session ${session} has no settings`);
+  return {
+    row,
+    settings,
+    roots: about.roots,
+    cwd: about.cwd,
+    checks: registers.entries("check").map(([, check]) => check),
+    openApprovals: registers.entries("approval").flatMap(([, { approval, status }]) => (status === "open" ? [approval] : [])),
+    openQuestions: registers.entries("question").flatMap(([, { question, status }]) => (status === "open" ? [question] : [])),
+    plan: registers.get("plan", "")?.steps ?? [],
+  };
+}
+
+/** Events that are read at once on the way back to a turn's start. */
+const stride = 500;
+
+/** What was erased of the turn is replaced by events that follow it, so these are read as well. */
+async function readOpenTurn(log: Log, session: string, last: number): Promise<RecordedEvent[]> {
+  let stored: StoredEvent[] = [];
+  for (let to = last; to > 0; to -= stride) {
+    stored = [...(await log.read(session, Math.max(1, to - stride + 1), to)), ...stored];
+    const start = stored.findLastIndex(({ type }) => type === "turn.started");
+    if (start >= 0) return readEvents(stored.slice(start));
+  }
+  return [];
 }
 
 function turnsOf(events: readonly RecordedEvent[]): TurnView[] {
