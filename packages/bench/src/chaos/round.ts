@@ -208,12 +208,14 @@ function mannerFor({ usualMs, args }: Task, mayKill: boolean, { random, fault }:
   return { type: "left alone" };
 }
 
+/** Verified or nothing to verify; refuted, waiting, weak; interrupted, also by who was killed before the turn had ended. */
+const goodEnds: readonly (number | null)[] = [0, 3, 4, 6, 130];
+
 /** Ended in good order, or with a word that another drives or has driven the session. */
 function isExpected({ code, stderr, manner }: Life): boolean {
-  // Verified or nothing to verify, refuted, waiting, weak.
-  if (code === 0 || code === 3 || code === 4 || code === 6) return true;
+  if (goodEnds.includes(code)) return true;
   if (manner === "interrupted" || manner === "frozen") {
-    return code === 130 || code === null || /stale_driver|claim_lost|session_busy|store_failed/.test(stderr);
+    return code === null || /stale_driver|claim_lost|session_busy|store_failed/.test(stderr);
   }
   return /session_busy|approval_closed|question_closed|question_not_found|approval_not_found/.test(stderr);
 }
