@@ -302,6 +302,25 @@ describe("the format", () => {
     expect([readFileSync(path), readFileSync(`${path}-wal`)]).toEqual(before);
   });
 
+  it("none, of a process that was killed while it made the file: its half is taken back, and the file is made", async () => {
+    mkdirSync(join(folder, "home"));
+    const db = new DatabaseSync(path);
+    db.exec("PRAGMA cache_size = 1; BEGIN; CREATE TABLE half (page BLOB)");
+    for (let page = 0; page < 200; page += 1) db.exec("INSERT INTO half VALUES (zeroblob(4000))");
+    mkdirSync(join(folder, "killed"));
+    for (const end of ["", "-journal"]) copyFileSync(path + end, join(folder, "killed", `sessions.db${end}`));
+    db.exec("ROLLBACK");
+    db.close();
+    path = join(folder, "killed", "sessions.db");
+    const reader = new DatabaseSync(path, { readOnly: true });
+    expect(() => reader.prepare("PRAGMA user_version").get()).toThrow("attempt to write a readonly database");
+    reader.close();
+    const log = openSqliteLog(path);
+    expect(await log.list({})).toEqual([]);
+    await log.close();
+    expect(readdirSync(join(folder, "killed"))).toEqual(["sessions.db"]);
+  });
+
   it("of another program's database is refused, and the file is left as it is", () => {
     mkdirSync(join(folder, "home"));
     const db = new DatabaseSync(path);

@@ -127,6 +127,8 @@ export async function round(options: RoundOptions): Promise<void> {
     const left = await stillThere(folder);
     tally.left.processes += left.length;
     if (left.length > 0) blame([`processes were left: ${left.map(describeProcess).join(", ")}`]);
+  } catch (error) {
+    blame([`it could not go on: ${error instanceof Error ? error.message : String(error)}`]);
   } finally {
     for (const pid of processesOf(folder)) killOne(pid);
     if (tally.faults.length === before) rmSync(folder, { recursive: true, force: true });

@@ -17,7 +17,7 @@ const primary = {
   mismatch: 20,
   notadb: 26,
 } as const;
-const extended = { ioerrData: 8202, ioerrCorruptFs: 8458 } as const;
+const extended = { ioerrData: 8202, ioerrCorruptFs: 8458, readonlyRollback: 776 } as const;
 
 /** Below this many free bytes an input/output error is taken for a full disk: SQLite names only some of those so. */
 const fullBelow = 64 * 1024;
@@ -36,6 +36,11 @@ export function isBusy(error: unknown): boolean {
 export function isRefused(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== null && ((code & 0xff) === primary.constraint || (code & 0xff) === primary.mismatch);
+}
+
+/** A process died within a transaction, and only a connection that may write can take it back. */
+export function needsRollback(error: unknown): boolean {
+  return sqliteCode(error) === extended.readonlyRollback;
 }
 
 export function isFull(error: unknown): boolean {

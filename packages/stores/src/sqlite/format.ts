@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/protocol";
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { needsRollback } from "./failure.ts";
 import { applicationId, migrations } from "./schema.ts";
 import { rollBack } from "./transaction.ts";
 
@@ -11,6 +12,27 @@ import { rollBack } from "./transaction.ts";
  * program's database.
  */
 export function checkFormat(path: string, busyTimeoutMs: number): void {
+  try {
+    look(path, busyTimeoutMs);
+  } catch (error) {
+    // With a write-ahead log there is nothing to take back: its maker died before the file had one.
+    if (!needsRollback(error)) throw error;
+    takeBack(path, busyTimeoutMs);
+    look(path, busyTimeoutMs);
+  }
+}
+
+/** Reading is enough: SQLite takes back first what was never committed. */
+function takeBack(path: string, busyTimeoutMs: number): void {
+  const writer = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  try {
+    pragma(writer, "user_version");
+  } finally {
+    writer.close();
+  }
+}
+
+function look(path: string, busyTimeoutMs: number): void {
   if (sizeOf(path) === 0) return;
   const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
   try {
