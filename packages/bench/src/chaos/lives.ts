@@ -59,7 +59,7 @@ export interface LifeOptions {
 
 export async function live(args: readonly string[], manner: Manner, options: LifeOptions): Promise<Life> {
   const { folder, workspace, env, random, tally, fault } = options;
-  const usesEntry = manner.type === "at a point" || fault !== null;
+  const usesEntry = diesAtPoints(manner) || fault !== null;
   const report = join(folder, "points");
   writeFileSync(report, "");
   const child = usesEntry
@@ -95,6 +95,11 @@ export async function live(args: readonly string[], manner: Manner, options: Lif
   return { code: child.exitCode, stdout, stderr, isKilled, manner: manner.type };
 }
 
+/** Also at those that only an interrupt leads to. */
+function diesAtPoints({ type }: Manner): boolean {
+  return type === "at a point" || type === "interrupted";
+}
+
 /** It dies at points that come up but have seen few kills so far, and at once at one that never came up before. */
 export function ordersFor(
   manner: Manner,
@@ -102,7 +107,7 @@ export function ordersFor(
   { random, tally, fault }: Pick<LifeOptions, "random" | "tally" | "fault">,
 ): Orders {
   const seed = random.whole(2 ** 31);
-  if (manner.type !== "at a point") return { seed, report, fault, dead: null, points: {}, otherwise: 0 };
+  if (!diesAtPoints(manner)) return { seed, report, fault, dead: null, points: {}, otherwise: 0 };
   const known = points.filter((point) => tally.passed[point] !== undefined);
   const kills = (point: string): number => tally.points[point] ?? 0;
   const rare = known.toSorted((one, other) => kills(one) - kills(other)).slice(0, Math.ceil(known.length / 3));

@@ -195,7 +195,7 @@ function mannerFor({ usualMs, args }: Task, mayKill: boolean, { random, fault }:
   if (!mayKill || (isShort && random.chance(0.5))) return { type: "left alone" };
   const at = usualMs * (0.05 + random.next() ** 2);
   const dice = random.next();
-  const latestMs = usualMs * (0.4 + random.next());
+  const latestMs = 2_000 * (0.4 + random.next());
   if (fault !== null && random.chance(0.6)) return { type: "at a request", ms: random.whole(40), latestMs };
   if (dice < 0.35) return { type: "at a point", latestMs };
   if (dice < 0.65 && args.includes("--json") && args[0] === "exec") {
