@@ -112,7 +112,7 @@ function follow(place: RunPlace, start: StartRecord, input: CommandInput | null,
     const pass = readPass(place.folder);
     if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
     if (place.networkFolder === place.folder.network) await place.networks.end(place.networkFolder);
-    for (const path of [place.folder.tmp, place.folder.cache]) await removeFolder(path);
+    for (const path of [place.folder.tmp, place.folder.cache]) if (existsSync(path)) await removeFolder(path);
   });
   // Nobody may be waiting for the tidying; who does still sees it fail.
   gone.catch(() => undefined);
