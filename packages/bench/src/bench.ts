@@ -1,6 +1,6 @@
 /**
  * The suite: what Holdfast costs beside the least that any loop must do, as `docs/benchmarks.md` shows it.
- *   npm run bench -- [--only steps,start,...] [--rounds 11] [--peers] [--holdfast PROGRAM] [--seed 1]
+ *   npm run bench -- [--only true,whole,...] [--rounds 11] [--lengths 1,20,100,1000] [--peers] [--holdfast PROGRAM] [--seed 1]
  *                    [--results docs/benchmarks.json] [--page docs/benchmarks.md] [--quick]
  * A group that is measured replaces its rows of the page; the others stay. All groups take about an hour on a quiet machine.
  * `--peers` also runs other programs, from npm, in a folder outside the repository. `--quick` runs everything once and
@@ -25,6 +25,7 @@ const { values } = parseArgs({
   options: {
     only: { type: "string" },
     rounds: { type: "string", default: "100" },
+    lengths: { type: "string" },
     peers: { type: "boolean", default: false },
     "peers-folder": { type: "string", default: join(tmpdir(), "holdfast-bench-peers") },
     holdfast: { type: "string", default: join(repository, "node_modules/holdfast/bin/holdfast") },
@@ -35,7 +36,7 @@ const { values } = parseArgs({
   },
 });
 const isQuick = values.quick;
-const lengths = isQuick ? [2] : [1, 20, 100, 1_000];
+const lengths = values.lengths?.split(",").map(Number) ?? (isQuick ? [2] : [1, 20, 100, 1_000]);
 const largeFiles = isQuick ? 200 : 50_000;
 
 interface Figures {
@@ -82,7 +83,7 @@ try {
     const before = loadavg()[0] ?? 0;
     const rows = await measure(field);
     const load = (before + (loadavg()[0] ?? 0)) / 2 / availableParallelism();
-    const command = `npm run bench -- --only ${name}${values.peers ? " --peers" : ""}`;
+    const command = `npm run bench -- --only ${name}${given("rounds", name)}${given("lengths", name)}${values.peers ? " --peers" : ""}`;
     const known = { ...results, [name]: { title, command, setting: setting(), load, rows } };
     results = Object.fromEntries(Object.keys(groups).flatMap((one) => (known[one] === undefined ? [] : [[one, known[one]]])));
     writeFileSync(values.results, `${JSON.stringify(results, null, 2)}\n`);
@@ -94,6 +95,12 @@ try {
   field.close();
 }
 console.error(`written: ${relative(process.cwd(), values.page)}`);
+
+/** The option as it was given, where the group depends on it. */
+function given(option: "rounds" | "lengths", group: string): string {
+  if (option === "rounds") return values.rounds === "100" ? "" : ` --rounds ${values.rounds}`;
+  return values.lengths === undefined || !["true", "write", "edit", "read"].includes(group) ? "" : ` --lengths ${values.lengths}`;
+}
 
 function setting(): string {
   const day = new Date().toISOString().slice(0, 10);

@@ -40,6 +40,8 @@ export interface LaunchContext {
 /** Exactly what is to be spawned. */
 export interface Launch {
   readonly folder: RunFolder;
+  /** What is put before a program for it to run in the command's network namespace; empty where that is ours. */
+  readonly within: readonly string[];
   readonly bash: string;
   /** The wrapper, and the shell that stands by to fork one. */
   readonly script: string;
@@ -82,6 +84,7 @@ export async function prepareLaunch(
   programs: SandboxPrograms | null,
 ): Promise<Launch> {
   const bash = bashIn(context.outerPath);
+  const isRoot = process.getuid?.() === 0;
   checkSpec(spec);
   const folder = runFolder(context.home, ref);
   const session = sessionFolders(context.home, spec.session);
@@ -126,6 +129,7 @@ export async function prepareLaunch(
   const { line, absent, outer } = programs === null ? { line: command, absent: [], outer: {} } : confined(programs, links);
   return {
     folder,
+    within: isRoot ? (link?.before ?? []) : [],
     bash,
     script: `${context.scripts}run.sh`,
     standBy: `${context.scripts}stand-by.sh`,
@@ -169,9 +173,10 @@ export async function prepareLaunch(
       links,
     });
     const line = [
-      ...(link?.before ?? []),
+      // Who isn't root needs a user namespace for it as well, and the wrapper stays outside of that.
+      ...(isRoot ? [] : (link?.before ?? [])),
       bwrap,
-      ...isolation(process.getuid?.() === 0),
+      ...isolation(isRoot),
       "--as-pid-1",
       ...(link?.args ?? []),
       ...view.args,

@@ -22,7 +22,7 @@ export interface StandBy {
 }
 
 /** How long it stays without anything to do. */
-const idleMs = 10_000;
+const idleMs = 60_000;
 /** How often we look whether a wrapper still lives: one that is killed says nothing. */
 const lookEveryMs = 100;
 /** A wrapper of which nothing is heard so long after the shell has ended was never started. */
@@ -32,67 +32,73 @@ interface Shell {
   readonly child: ChildProcess;
   readonly listeners: Map<number, (saying: Saying) => void>;
   endedAt: number | null;
+  idle: NodeJS.Timeout | null;
 }
 
 export function createStandBy(mark: string): StandBy {
-  let shell: Shell | null = null;
-  let idle: NodeJS.Timeout | null = null;
+  /** By where they are: a network namespace is entered once. */
+  const shells = new Map<string, Shell>();
   let started = 0;
 
-  const shellFor = ({ bash, standBy, environment, wrapperEnvironment }: Launch): Shell => {
-    if (shell !== null && shell.endedAt === null) return shell;
-    const child = spawn(bash, ["--posix", standBy], {
-      detached: true,
-      cwd: "/",
-      env: { PATH: environment["PATH"] ?? "", ...wrapperEnvironment, HOLDFAST_WRAPPER: mark },
-      stdio: ["pipe", "ignore", "ignore", "pipe"],
-    });
-    const made: Shell = { child, listeners: new Map(), endedAt: null };
-    const end = (): void => void (made.endedAt ??= performance.now());
-    child.once("exit", end).once("error", end);
-    child.stdin?.on("error", end);
-    const channel = child.stdio[3] as Readable & Socket;
-    listenTo(channel, (saying) => made.listeners.get(saying.number)?.(saying));
-    // Nothing of it keeps us: a run that is waited for does.
-    child.unref();
-    (child.stdin as Socket | null)?.unref();
-    channel.unref();
-    shell = made;
+  const shellFor = (launch: Launch): Shell => {
+    const place = launch.within.join("\0");
+    const known = shells.get(place);
+    if (known !== undefined && known.endedAt === null) return known;
+    const made = openShell(launch, mark);
+    shells.set(place, made);
     return made;
   };
-
-  const rest = async (): Promise<void> => {
-    if (idle !== null) clearTimeout(idle);
-    idle = null;
-    const current = shell;
-    shell = null;
-    if (current === null || current.endedAt !== null) return;
-    current.child.ref();
-    current.child.stdin?.end();
-    await once(current.child, "exit");
+  const end = async (shell: Shell): Promise<void> => {
+    if (shell.idle !== null) clearTimeout(shell.idle);
+    for (const [place, known] of shells) if (known === shell) shells.delete(place);
+    if (shell.endedAt !== null) return;
+    shell.child.ref();
+    shell.child.stdin?.end();
+    await once(shell.child, "exit");
   };
 
   return {
     start: (launch) => {
       if (!canStandBy(launch)) return spawnWrapper(launch);
-      const ours = shellFor(launch);
+      const shell = shellFor(launch);
       const number = (started += 1);
       const request = join(launch.folder.base, `request.${process.pid}.${number}`);
       writeFileSync(request, requestOf(launch), { mode: 0o600 });
-      if (idle !== null) clearTimeout(idle);
-      idle = null;
+      if (shell.idle !== null) clearTimeout(shell.idle);
       const forget = (): void => {
-        ours.listeners.delete(number);
+        shell.listeners.delete(number);
         rmSync(request, { force: true });
-        if (ours.listeners.size > 0 || ours !== shell) return;
-        idle = setTimeout(() => void rest(), idleMs).unref();
+        if (shell.listeners.size === 0) shell.idle = setTimeout(() => void end(shell), idleMs).unref();
       };
-      const wrapper = follow(ours, number, () => rmSync(request, { force: true }), forget);
-      ours.child.stdin?.write(`${number} ${request}\n`);
+      const wrapper = follow(shell, number, () => rmSync(request, { force: true }), forget);
+      shell.child.stdin?.write(`${number} ${request}\n`);
       return wrapper;
     },
-    close: rest,
+    close: async () => {
+      await Promise.all([...shells.values()].map(end));
+    },
   };
+}
+
+function openShell({ within, bash, standBy, environment, wrapperEnvironment }: Launch, mark: string): Shell {
+  const [program = bash, ...args] = [...within, bash, "--posix", standBy];
+  const child = spawn(program, args, {
+    detached: true,
+    cwd: "/",
+    env: { PATH: environment["PATH"] ?? "", ...wrapperEnvironment, HOLDFAST_WRAPPER: mark },
+    stdio: ["pipe", "ignore", "ignore", "pipe"],
+  });
+  const shell: Shell = { child, listeners: new Map(), endedAt: null, idle: null };
+  const end = (): void => void (shell.endedAt ??= performance.now());
+  child.once("exit", end).once("error", end);
+  child.stdin?.on("error", end);
+  const channel = child.stdio[3] as Readable & Socket;
+  listenTo(channel, (saying) => shell.listeners.get(saying.number)?.(saying));
+  // Nothing of it keeps us: a run that is waited for does.
+  child.unref();
+  (child.stdin as Socket | null)?.unref();
+  channel.unref();
+  return shell;
 }
 
 function follow(shell: Shell, number: number, onClaim: () => void, onLeft: () => void): Wrapper {

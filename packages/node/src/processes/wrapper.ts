@@ -36,8 +36,9 @@ export function listenTo(channel: Readable, onSaying: (saying: Saying) => void):
 }
 
 /** A wrapper as a process that is started for this one command. */
-export function spawnWrapper({ bash, script, args, environment, wrapperEnvironment }: Launch): Wrapper {
-  const child = spawn(bash, ["--posix", script, "0", ...args], {
+export function spawnWrapper({ within, bash, script, args, environment, wrapperEnvironment }: Launch): Wrapper {
+  const [program = bash, ...rest] = [...within, bash, "--posix", script, "0", ...args];
+  const child = spawn(program, rest, {
     detached: true,
     cwd: "/",
     env: { ...environment, ...wrapperEnvironment },
