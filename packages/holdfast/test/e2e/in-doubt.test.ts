@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createPlace, processesWith, until } from "./run.ts";
+import { createPlace, filesBelow, processesWith, until } from "./run.ts";
 
 test("a call in doubt is told to the model and the person in every form, and an equal one is reviewed", async () => {
   const command = (marker: string) => `echo once >> done; sleep 60 # ${marker}`;
@@ -15,6 +15,10 @@ test("a call in doubt is told to the model and the person in every form, and an 
   killed.child.kill("SIGKILL");
   await killed.finished;
   // With its wrapper goes what could tell how the command ended.
+  const [start = ""] = filesBelow(join(place.home, ".holdfast/commands"), "start");
+  const wrapper = Number(/\d+/.exec(readFileSync(start, "utf8"))?.[0]);
+  expect(wrapper).toBeGreaterThan(1);
+  process.kill(wrapper, "SIGKILL");
   for (const pid of processesWith(place.marker)) process.kill(pid, "SIGKILL");
   await until(() => processesWith(place.marker).length === 0, "nothing of it is left");
 
