@@ -38,7 +38,7 @@ describe("a command whose driver has died", () => {
   });
 
   test("is ended at 256 MB of output, of which nothing more is kept, and the next driver says so", async () => {
-    const place = await die("head -c 300M /dev/zero | tr '\\0' x; echo never >> past; sleep 60");
+    const place = await die("head -c 300M /dev/zero | tr '\\0' x; sleep 2; echo never >> past; sleep 60");
     const [spool] = filesBelow(join(place.home, ".holdfast/commands"), "output");
     expect(readFileSync(spool!).length).toBe(256 * 1024 * 1024);
     expect((await place.exec("resume", "--last")).stdout).toMatch(/^[^\n]*output/);
