@@ -1,6 +1,7 @@
 import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
 import type { Identity } from "../identity.ts";
 import { isStrict, outputName } from "../output-format.ts";
+import { keptTools } from "../kept-tools.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
 import { bearer, type Wire } from "../wire.ts";
@@ -13,14 +14,9 @@ import { messageEncoding } from "./encode.ts";
  */
 export function chatWire(identity: Identity): Wire {
   const messages = createWindow(messageEncoding(identity));
-  const tools = new WeakMap<ToolSpec, string>();
+  const keptTool = keptTools(toolJson);
   let instructions = { text: "", json: "" };
 
-  function keptTool(spec: ToolSpec): string {
-    const json = tools.get(spec) ?? toolJson(spec);
-    tools.set(spec, json);
-    return json;
-  }
   function head(request: SamplingRequest): string {
     const fields = [`"model":${jsonText(identity.model)}`, `"stream":true`, `"stream_options":{"include_usage":true}`];
     if (request.effort !== null) fields.push(`"reasoning_effort":${jsonText(request.effort)}`);

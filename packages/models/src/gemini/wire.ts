@@ -1,5 +1,6 @@
 import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
 import type { Identity } from "../identity.ts";
+import { keptTools } from "../kept-tools.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
 import type { Wire } from "../wire.ts";
@@ -13,14 +14,9 @@ import { contentEncoding } from "./encode.ts";
  */
 export function geminiWire(identity: Identity): Wire {
   const list = createWindow(contentEncoding(identity));
-  const tools = new WeakMap<ToolSpec, string>();
+  const keptTool = keptTools(toolJson);
   let instructions = { text: "", json: "" };
 
-  function keptTool(spec: ToolSpec): string {
-    const json = tools.get(spec) ?? toolJson(spec);
-    tools.set(spec, json);
-    return json;
-  }
   function head(request: SamplingRequest): string {
     if (request.instructions !== instructions.text) {
       instructions = {

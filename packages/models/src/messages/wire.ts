@@ -1,5 +1,6 @@
 import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
 import type { Identity } from "../identity.ts";
+import { keptTools } from "../kept-tools.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
 import type { Wire, WireOptions } from "../wire.ts";
@@ -15,14 +16,9 @@ export function messagesWire(identity: Identity, options: WireOptions = {}): Wir
   const messages = createWindow(messageEncoding(identity));
   const mostOutput = options.maxOutputTokens ?? capabilityOf(identity.model).maxOutput;
   const betas = betasOf(identity.model);
-  const tools = new WeakMap<ToolSpec, string>();
+  const keptTool = keptTools(toolJson);
   let instructions = { text: "", json: "" };
 
-  function keptTool(spec: ToolSpec): string {
-    const json = tools.get(spec) ?? toolJson(spec);
-    tools.set(spec, json);
-    return json;
-  }
   function system(request: SamplingRequest): string {
     if (request.instructions !== instructions.text) {
       const block = withCacheMark(`{"type":"text","text":${jsonText(request.instructions)}}`);

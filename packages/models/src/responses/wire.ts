@@ -2,6 +2,7 @@ import type { Json } from "@holdfast/protocol";
 import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
 import type { Identity } from "../identity.ts";
 import { isStrict, outputName } from "../output-format.ts";
+import { keptTools } from "../kept-tools.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
 import { bearer, type Wire } from "../wire.ts";
@@ -16,14 +17,9 @@ import { inputEncoding } from "./encode.ts";
  */
 export function responsesWire(identity: Identity): Wire {
   const input = createWindow(inputEncoding(identity));
-  const tools = new WeakMap<ToolSpec, string>();
+  const keptTool = keptTools(toolJson);
   let instructions = { text: "", json: '""' };
 
-  function keptTool(spec: ToolSpec): string {
-    const json = tools.get(spec) ?? toolJson(spec);
-    tools.set(spec, json);
-    return json;
-  }
   function head(request: SamplingRequest): string {
     if (request.instructions !== instructions.text) instructions = { text: request.instructions, json: jsonText(request.instructions) };
     const fields = [`"model":${jsonText(identity.model)}`];
