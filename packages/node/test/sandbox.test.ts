@@ -327,7 +327,7 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
 
   it("can open none of the files of its wrapper, however it asks", async () => {
     const { text } = await run(
-      `ls -l /proc/1/fd | sed -n 's/.*-> //p' | sed 's/[0-9]//g' | sort -u; ls /proc/1/root/${place.home} 2>&1 | grep -v cache; echo x > /proc/1/fd/0; for f in /proc/1/fd/*; do [ -f $f ] && echo file $f; done; true`,
+      `ls -l /proc/1/fd | sed -n 's/.*-> //p' | sed 's/[0-9]//g' | sort -u; ls /proc/1/root${place.home} 2>&1 | grep -v cache; echo x > /proc/1/fd/0; for f in /proc/1/fd/*; do [ -f $f ] && echo file $f; done; true`,
     );
     expect(text).toContain("pipe:[]");
     expect(text).not.toContain("file ");
