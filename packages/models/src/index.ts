@@ -10,9 +10,9 @@ export { createScriptModel, type ScriptModel, type ScriptModelOptions } from "./
 export { parseScript } from "./script/parse.ts";
 export type { RequestSnapshot } from "./script/snapshot.ts";
 export type { Script, ScriptAnswer, ScriptCall, ScriptExpectation, ScriptFailure, ScriptFunction, ScriptStep } from "./script/script.ts";
-export { costOf, noFacts, withOverride, type ModelFacts, type ModelOverride, type Prices } from "./catalog/facts.ts";
-export { factsOf, hostedWindow, localWindow, resolveFacts, type FactsQuery, type ResolvedFacts } from "./catalog/find.ts";
-export { factsDate, table } from "./catalog/table.ts";
+export { costOf, withOverride, type ModelFacts, type ModelOverride, type Prices } from "./catalog/facts.ts";
+export { factsOf, resolveFacts, type FactsQuery, type ResolvedFacts } from "./catalog/find.ts";
+export { table } from "./catalog/table.ts";
 export { withFacts } from "./priced.ts";
 export { createReplayModel, type Departure, type ReplayModel, type ReplayOptions } from "./replay/model.ts";
 export { readRecording, type Recording } from "./replay/recording.ts";

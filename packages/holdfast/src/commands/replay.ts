@@ -25,7 +25,7 @@ const spec: CommandSpec = {
 async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const host = await hosts.openHost(await openSetup(io), { cwd: io.cwd, roots: [] });
   try {
-    const { createBodyDigest } = await import("@holdfast/models");
+    const { createBodyDigest } = await import("@holdfast/models/body-digest");
     const ports = { ...host.ports, bodyDigest: createBodyDigest() };
     let status = 0;
     for (const id of given.words) {

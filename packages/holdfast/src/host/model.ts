@@ -31,10 +31,12 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
   const asked = new Map<string, number>();
 
   const resolve = async (name: string): Promise<Model> => {
-    const models = await import("@holdfast/models");
     if (name.startsWith("script:")) {
-      const script = models.parseScript(await readScript(name.slice("script:".length)), name);
-      return models.createScriptModel(script, { id: name, isRecording: false });
+      const [{ createScriptModel }, { parseScript }] = await Promise.all([
+        import("@holdfast/models/script/model"),
+        import("@holdfast/models/script/parse"),
+      ]);
+      return createScriptModel(parseScript(await readScript(name.slice("script:".length)), name), { id: name, isRecording: false });
     }
     if (name.startsWith("replay:")) return host.replay(name);
     const { name: provider, wire, baseUrl, headers } = endpointOf(name, host.config, host.env);
@@ -42,10 +44,11 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
     const apiKey = async () => (await host.secrets.get(provider))?.value ?? null;
     const known = windowFrom === "assumed" ? null : contextWindow;
     const settings = { wire, baseUrl, headers, apiKey, contextWindow: known, maxOutputTokens: maxOutput };
-    return models.createModelResolver({ providers: { [provider]: settings }, idleTimeoutMs: host.config.network.idleTimeoutMs })(name);
+    const { createModelResolver } = await import("@holdfast/models/resolve");
+    return createModelResolver({ providers: { [provider]: settings }, idleTimeoutMs: host.config.network.idleTimeoutMs })(name);
   };
   const factsOf = async (name: string, window: number | null): Promise<ResolvedFacts> => {
-    const { resolveFacts } = await import("@holdfast/models");
+    const { resolveFacts } = await import("@holdfast/models/catalog/find");
     return resolveFacts(queryOf(endpointOf(name, host.config, host.env), host.config, window));
   };
   const withKnown = async (name: string): Promise<Model> => {
@@ -63,7 +66,7 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
     const unknown = describeUnknown(name, facts);
     if (unknown !== null && !told.has(name)) host.onNote(unknown);
     told.add(name);
-    return (await import("@holdfast/models")).withFacts(model, facts);
+    return (await import("@holdfast/models/priced")).withFacts(model, facts);
   };
   return (name) => kept(whole, name, () => withKnown(name));
 }

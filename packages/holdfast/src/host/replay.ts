@@ -26,7 +26,10 @@ export function createReplays({ openStore, roots, onNote }: ReplayHost): Replays
   const models = new Map<string, { readonly model: ReplayModel; readonly session: string; readonly steps: number }>();
   return {
     async open(name) {
-      const { createReplayModel, readRecording } = await import("@holdfast/models");
+      const [{ createReplayModel }, { readRecording }] = await Promise.all([
+        import("@holdfast/models/replay/model"),
+        import("@holdfast/models/replay/recording"),
+      ]);
       const store = await openStore();
       try {
         const row = await sessionById(store.ports, name.slice("replay:".length));
