@@ -1,0 +1,48 @@
+/**
+ * Holdfast held against data: each evaluation has goals, and the command fails when one falls short.
+ *   npm run eval -- NAME [--data DIR] [--count N] [--seed S] [--json]
+ * `--json` writes {name, figures, misses} to standard output; without it a table is written.
+ */
+import { parseArgs } from "node:util";
+import type { Evaluate, Figure } from "./eval/evaluation.ts";
+
+/** Loaded by name, so that one evaluation needs nothing of another. */
+const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Evaluate }>>> = {};
+
+const { values, positionals, tokens } = parseArgs({
+  allowPositionals: true,
+  strict: false,
+  tokens: true,
+  options: { data: { type: "string" }, count: { type: "string" }, seed: { type: "string" }, json: { type: "boolean" } },
+});
+const known = new Set(["data", "count", "seed", "json"]);
+const rest = tokens.flatMap((token) =>
+  token.kind === "option" && !known.has(token.name) ? [token.rawName, ...(token.value === undefined ? [] : [token.value])] : [],
+);
+const [name] = positionals;
+const load = name === undefined ? undefined : evaluations[name];
+if (name === undefined || load === undefined) {
+  console.error(
+    `Usage: npm run eval -- NAME [--data DIR] [--count N] [--seed S] [--json]\nNAME is one of: ${Object.keys(evaluations).join(", ")}`,
+  );
+  process.exit(2);
+}
+const { evaluate } = await load();
+const { figures, misses } = await evaluate({
+  ...(typeof values.data === "string" && { data: values.data }),
+  ...(typeof values.count === "string" && { count: Number(values.count) }),
+  ...(typeof values.seed === "string" && { seed: values.seed }),
+  rest,
+});
+if (values.json === true) console.log(JSON.stringify({ name, figures, misses }, null, 2));
+else {
+  for (const figure of figures) console.log(line(figure));
+  for (const miss of misses.slice(0, 20)) console.log(`  ${JSON.stringify(miss)}`);
+  if (misses.length > 20) console.log(`  … and ${misses.length - 20} more; --json shows all`);
+}
+process.exitCode = figures.some((figure) => figure.isMet === false) ? 1 : 0;
+
+function line({ name: title, value, goal, isMet, n }: Figure): string {
+  const mark = isMet === undefined ? " " : isMet ? "✓" : "✗";
+  return `${mark} ${title.padEnd(56)} ${String(Number(value.toFixed(4))).padStart(8)}${n === undefined ? "" : ` of n = ${n}`}${goal === undefined ? "" : `   goal: ${goal}`}`;
+}
