@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, expect } from "vitest";
 import type { BlobStore, Log, Ports, Tool } from "../src/index.ts";
 import { createSession, drive, findChainFault, post, readSession } from "../src/index.ts";
-import { itemChars } from "../src/kernel/apply.ts";
+import { itemChars } from "../src/kernel/change.ts";
 import type { Head } from "../src/kernel/state.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
 import { allow, createTestModel, createTestTool, createWorld, done, portsOf, say, testCheck, testSettings } from "./kit.ts";

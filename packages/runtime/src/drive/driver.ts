@@ -1,12 +1,13 @@
 import type { Delta, Evidence, RecordedRun, SessionEvent, Settings } from "@holdfast/protocol";
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
-import { apply, isWaiting } from "../kernel/apply.ts";
+import { apply } from "../kernel/apply.ts";
 import { chain } from "../kernel/chain.ts";
 import { decide } from "../kernel/decide.ts";
 import type { RequestDigests } from "../kernel/request-digests.ts";
 import type { Head, MutableRegisters, RegisterPut } from "../kernel/state.ts";
 import { headBound } from "../kernel/state.ts";
 import { tipText } from "../kernel/tip.ts";
+import { isWaiting } from "../kernel/waiting.ts";
 import type { Window } from "../kernel/window.ts";
 import type { Commit, DriveOptions, Ports, RecordedEvent, SessionStatus, Stop } from "../ports/index.ts";
 

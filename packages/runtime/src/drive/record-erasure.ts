@@ -1,6 +1,6 @@
 import type { EventPayload, Json, SessionEvent } from "@holdfast/protocol";
 import { eventVersion, HoldfastError } from "@holdfast/protocol";
-import { itemChars } from "../kernel/apply.ts";
+import { itemChars } from "../kernel/change.ts";
 import { erasingOf, itemsOf } from "../kernel/copies.ts";
 import { erasedText, withoutItem } from "../kernel/erased.ts";
 import { seenPaths } from "../kernel/item-erased.ts";

@@ -1,5 +1,5 @@
 import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
-import { isWaiting } from "./apply.ts";
+import { isWaiting } from "./waiting.ts";
 import { hasOutputSchema } from "./decide.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
 import { reachedLimit, type CostOf, type Reached } from "./limits.ts";

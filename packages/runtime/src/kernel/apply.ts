@@ -1,15 +1,14 @@
-import type { EventPayload, Item, Json, SessionEvent } from "@holdfast/protocol";
-import { addUsage } from "@holdfast/protocol";
-import { sha256 } from "../hash.ts";
+import type { SessionEvent } from "@holdfast/protocol";
+import { closeApproval, closeQuestion } from "./answered.ts";
+import { callDecided, callSettled } from "./call-settled.ts";
+import type { Applied } from "./change.ts";
+import { amendCall, drop, grow, openCall, put, turn } from "./change.ts";
 import { forked } from "./forked.ts";
 import { itemErased } from "./item-erased.ts";
-import type { Head, OpenCall, RegisterKind, RegisterPut, Registers, Stopping, Turn } from "./state.ts";
-import { longestReason } from "./state.ts";
-
-export interface Applied {
-  readonly head: Head;
-  readonly puts: readonly RegisterPut[];
-}
+import { samplingFailed, samplingSettled, spend } from "./sampling-settled.ts";
+import type { Head, RegisterPut, Registers, Turn } from "./state.ts";
+import { brief } from "./stopped.ts";
+import { isWaiting } from "./waiting.ts";
 
 /** What an event does to the state: pure, total, and the only place where head and registers change. */
 export function apply(head: Head, registers: Registers, event: SessionEvent, at: number): Applied {
@@ -36,11 +35,6 @@ function resume(turn: Turn, at: number): Turn {
 /** Time between two events of a turn counts as active unless all that was open waited for a person. */
 function passTime(turn: Turn, at: number): Pick<Turn, "activeMs" | "lastAt"> {
   return { activeMs: turn.activeMs + (isWaiting(turn) ? 0 : Math.max(0, at - turn.lastAt)), lastAt: at };
-}
-
-/** True while nothing but approvals and questions is open. */
-export function isWaiting(turn: Turn): boolean {
-  return turn.open.length > 0 && turn.open.every((call) => call.state === "waiting") && !turn.isInterrupted && turn.stopping === null;
 }
 
 function change(head: Head, registers: Registers, event: SessionEvent, at: number): Applied {
@@ -256,160 +250,10 @@ function newTurn(id: string, at: number): Turn {
   };
 }
 
-function turn(head: Head, patch: Partial<Turn> | ((turn: Turn) => Partial<Turn>)): Head {
-  if (head.turn === null) return head;
-  return { ...head, turn: { ...head.turn, ...(typeof patch === "function" ? patch(head.turn) : patch) } };
-}
-
-function openCall(head: Head, id: string, patch: Partial<OpenCall>): Head {
-  return turn(head, (t) => ({ open: t.open.map((call) => (call.id === id ? { ...call, ...patch } : call)) }));
-}
-
-function put<K extends RegisterKind>(kind: K, key: string, value: unknown): RegisterPut {
-  return { kind, key, value: value as Json | null };
-}
-
-function drop(registers: Registers, kind: RegisterKind): RegisterPut[] {
-  return registers.entries(kind).map(([key]) => put(kind, key, null));
-}
-
-function amendCall(registers: Registers, callId: string, patch: object): RegisterPut[] {
-  const call = registers.get("call", callId);
-  return call === null ? [] : [put("call", callId, { ...call, ...patch })];
-}
-
-function closeApproval(registers: Registers, id: string, status: string): RegisterPut[] {
-  const register = registers.get("approval", id);
-  return register === null ? [] : [put("approval", id, { ...register, status })];
-}
-
-function closeQuestion(registers: Registers, id: string, status: "answered" | "expired"): RegisterPut[] {
-  const register = registers.get("question", id);
-  return register === null ? [] : [put("question", id, { ...register, status })];
-}
-
-/** Characters that an item adds to a request: an estimate, good to a few percent of its JSON. */
-export function itemChars(item: Item): number {
-  switch (item.kind) {
-    case "user_message":
-      return item.parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 4_000), 60);
-    case "assistant_message":
-    case "notice":
-      return item.text.length + 60;
-    case "reasoning":
-      return item.text.length + (item.opaque === undefined ? 0 : JSON.stringify(item.opaque.payload).length) + 60;
-    case "tool_call":
-      return item.name.length + item.input.length + 120;
-    case "tool_result":
-      return item.text.length + 100 + 4_000 * (item.images?.length ?? 0);
-  }
-}
-
-function grow(head: Head, items: readonly Item[]): Head {
-  return { ...head, windowChars: items.reduce((sum, item) => sum + itemChars(item), head.windowChars) };
-}
-
 /** Another model counts otherwise. */
 function unmeasured(head: Head): Head {
   const { measured: _, ...rest } = head;
   return rest;
-}
-
-function spend(head: Head, usage: EventPayload<"sampling.settled">["usage"] | null, cost: number | null): Head {
-  return {
-    ...head,
-    usage: usage === null ? head.usage : addUsage(head.usage, usage),
-    cost: cost === null ? head.cost : (head.cost ?? 0) + cost,
-    ...(cost === null && usage !== null && usage.inputTokens + usage.outputTokens > 0 ? { hasUnknownCost: true } : {}),
-  };
-}
-
-function samplingFailed(head: Head, payload: EventPayload<"sampling.failed">, at: number): Head {
-  return turn(spend(head, payload.usage, payload.cost ?? null), (t) => ({
-    sampling:
-      payload.retryAt === null || t.sampling === null
-        ? null
-        : { ...t.sampling, attempt: payload.attempt + 1, retryAt: payload.retryAt, firstFailureAt: t.sampling.firstFailureAt ?? at },
-  }));
-}
-
-function samplingSettled(head: Head, payload: EventPayload<"sampling.settled">): Head {
-  const calls = payload.items.filter((item) => item.kind === "tool_call");
-  // White space, or thoughts that led to nothing, are no answer: nobody can read them.
-  const isEmpty = !payload.items.some(
-    (item) => item.kind === "tool_call" || (item.kind === "assistant_message" && item.text.trim() !== ""),
-  );
-  const { inputTokens: tokens, estimated } = payload.usage;
-  const measured = estimated === true ? {} : { measured: { tokens, chars: head.windowChars } };
-  return turn(grow({ ...spend(head, payload.usage, payload.cost), ...measured }, payload.items), (t) => ({
-    sampling: null,
-    calls: t.calls + calls.length,
-    open: calls.map((call) => ({ id: call.callId, name: call.name, state: "ready", attempt: 0, isUncertain: false })),
-    saysDone: calls.length === 0 && payload.finish !== "length" && !isEmpty,
-    wasCut: calls.length === 0 && payload.finish === "length",
-    empty: isEmpty ? t.empty + 1 : 0,
-  }));
-}
-
-function callDecided(head: Head, payload: EventPayload<"call.decided">): Applied {
-  const { callId, plan, inputDigest, rule, reason, scope, note } = payload;
-  const name = payload.tool ?? head.turn?.open.find((call) => call.id === callId)?.name ?? "";
-  return {
-    head: payload.tool === undefined ? head : openCall(head, callId, { name }),
-    puts: [
-      put("call", callId, {
-        name,
-        plan,
-        inputDigest,
-        rule,
-        reason,
-        scope,
-        approvalId: null,
-        intent: null,
-        ...(note === undefined ? {} : { note }),
-      }),
-    ],
-  };
-}
-
-function callSettled(head: Head, registers: Registers, payload: EventPayload<"call.settled">): Applied {
-  const { callId, outcome, result } = payload;
-  const call = registers.get("call", callId);
-  const name = head.turn?.open.find((entry) => entry.id === callId)?.name ?? "";
-  const doubt = call === null ? null : `${call.name}:${call.inputDigest}`;
-  const digest = call === null ? "" : sha256(`${doubt}\n${outcome.status}\n${outcome.text}`);
-  return {
-    head: turn(grow(head, [result]), (t) => ({
-      open: t.open.filter((entry) => entry.id !== callId),
-      repeat:
-        digest === ""
-          ? t.repeat
-          : t.repeat.digest === digest
-            ? { ...t.repeat, count: t.repeat.count + 1 }
-            : { digest, count: 1, isTold: false },
-      stopping: outcome.gaveUp === undefined ? t.stopping : gaveUp(registers, outcome.gaveUp),
-    })),
-    puts: [
-      put("call", callId, null),
-      ...(outcome.status === "denied" ? [put("denied", callId, { name })] : []),
-      ...(outcome.status === "in_doubt" && doubt !== null ? [put("doubt", doubt, { callId })] : []),
-      ...(outcome.seen ?? []).map(({ path, digest: seen }) => put("seen", path, { digest: seen })),
-      ...(outcome.output === undefined || outcome.whole === undefined
-        ? []
-        : [put("output", outcome.output, { callId, blob: outcome.whole })]),
-      ...(outcome.task === undefined ? [] : [put("task", outcome.task.id, outcome.task)]),
-      ...(outcome.inspected === undefined ? [] : [put("inspected", callId, outcome.inspected)]),
-      ...(outcome.shown === undefined ? [] : shownOf(registers, outcome.shown)),
-      ...(outcome.endedTask === undefined ? [] : [put("task", outcome.endedTask, null)]),
-      ...(call?.approvalId && registers.get("approval", call.approvalId)?.status === "open"
-        ? closeApproval(registers, call.approvalId, "expired")
-        : []),
-      ...(call?.questionId !== undefined && registers.get("question", call.questionId)?.status === "open"
-        ? closeQuestion(registers, call.questionId, "expired")
-        : []),
-      ...(outcome.steps === undefined ? [] : [put("plan", "", { callId, steps: outcome.steps })]),
-    ],
-  };
 }
 
 /** An erasure that the store has still to carry out leaves the new title alone. */
@@ -419,23 +263,4 @@ function renamed(registers: Registers, title: string): RegisterPut[] {
     ...(about === null ? [] : [put("session", "", { ...about, title })]),
     ...registers.entries("erasing").map(([itemId, erasing]) => put("erasing", itemId, { ...erasing, title: null })),
   ];
-}
-
-/** A task that has ended meanwhile stays so. */
-function shownOf(registers: Registers, { taskId, bytes }: { readonly taskId: string; readonly bytes: number }): RegisterPut[] {
-  const task = registers.get("task", taskId);
-  return task === null ? [] : [put("task", taskId, { ...task, shown: bytes })];
-}
-
-/** VERIFIED.md: giving up because of a refused call is `blocked`; any other giving up is `failed`. */
-function gaveUp(registers: Registers, { reason, blockedBy }: { reason: string; blockedBy: string | null }): Turn["stopping"] {
-  const isBlocked = blockedBy !== null && registers.get("denied", blockedBy) !== null;
-  return brief({ outcome: isBlocked ? "blocked" : "failed", reason, error: null });
-}
-
-function brief({ outcome, reason, error }: Stopping): Stopping {
-  // A character has up to six in JSON.
-  const cut = (text: string): string =>
-    JSON.stringify(text).length <= longestReason ? text : `${text.slice(0, Math.floor(longestReason / 6))}…`;
-  return { outcome, reason: cut(reason), error: error && { ...error, message: cut(error.message) } };
 }

@@ -1,5 +1,5 @@
 import type { CallPlan } from "@holdfast/protocol";
-import { isWaiting } from "./apply.ts";
+import { isWaiting } from "./waiting.ts";
 import type { OpenCall, State, Turn } from "./state.ts";
 
 /** Calls that may run at the same time, whatever the model proposes. */
