@@ -12,5 +12,5 @@ export async function ruleIds(example: RuleExample, setting: Setting = {}): Prom
     guarded: [],
   });
   const kinds = new Set(subjects.flat().map((fact) => fact.kind));
-  return builtinRules.filter((rule) => rule.facts.some((kind) => kinds.has(kind))).map((rule) => rule.id);
+  return builtinRules.filter((rule) => rule.when.facts?.some((kind) => kinds.has(kind)) === true).map((rule) => rule.id);
 }

@@ -78,6 +78,7 @@ export const policy = createPolicy({ home, holdfastHome: `${home}/.holdfast` });
 
 export function request(example: RuleExample, setting: Setting = {}): PolicyRequest {
   if (typeof example !== "string" && "host" in example) return httpRequest(example, setting);
+  if (typeof example !== "string" && "mcp" in example) throw new Error("no MCP servers here");
   const isCommand = typeof example === "string";
   const path = isCommand ? "" : example.path;
   const edits = !isCommand && ["edit_file", "write_file", "apply_patch"].includes(example.tool);

@@ -18,7 +18,7 @@ function matchesOf(facts: readonly Fact[], rules: readonly Rule[]): Match[] {
   const matches: Match[] = [];
   for (const rule of rules) {
     for (const fact of facts) {
-      if (rule.facts.includes(fact.kind)) {
+      if (rule.when.facts?.includes(fact.kind) === true) {
         matches.push({ rule, fact, decision: rule.decision, authority: rule.authority, isFinal: rule.isFinal === true });
       }
     }

@@ -55,6 +55,10 @@ export interface Fact {
   readonly what: string;
   /** What an approval would have to add so that the call can do it. */
   readonly scope: Scope;
+  /** Where it comes from, where that isn't the program with its words. */
+  readonly from?: "redirect" | "environment";
+  /** The files it is about, by real path. */
+  readonly paths?: readonly string[];
 }
 
 /** How a command uses a path. Decided later, when the host has said where the path leads. */

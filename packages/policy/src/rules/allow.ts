@@ -7,7 +7,7 @@ export const allowRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:proven-read",
-    facts: ["proven_read"],
+    when: { facts: ["proven_read"] },
     person: "Every part of it is known to only read.",
     model: "Allowed: it only reads.",
     examples: [
@@ -86,7 +86,7 @@ export const allowRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:confined",
-    facts: ["confined"],
+    when: { facts: ["confined"] },
     person: "It runs inside the sandbox, which limits it to the workspace.",
     model: "Allowed inside the sandbox: it can change the workspace and its own temporary folder, and has the network of the session.",
     examples: [
@@ -107,7 +107,7 @@ export const allowRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:confined-read-only",
-    facts: ["confined_read_only"],
+    when: { facts: ["confined_read_only"] },
     person: "It runs inside the sandbox, which lets it change nothing.",
     model: "Allowed inside the sandbox: this session is read-only, so whatever it tries to write fails.",
     examples: [],
@@ -116,7 +116,7 @@ export const allowRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:unconfined",
-    facts: ["unconfined"],
+    when: { facts: ["unconfined"] },
     person: "The sandbox is off: nothing confines it.",
     model: "Allowed. The sandbox is off: nothing confines it.",
     examples: [],
@@ -125,7 +125,7 @@ export const allowRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:file-read",
-    facts: ["file_read"],
+    when: { facts: ["file_read"] },
     person: "Reads a file that isn't secret.",
     model: "Allowed: it only reads.",
     examples: [
@@ -140,7 +140,7 @@ export const allowRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:file-edit",
-    facts: ["file_edit"],
+    when: { facts: ["file_edit"] },
     person: "Changes files inside the workspace.",
     model: "Allowed: it changes files inside the workspace.",
     examples: [
@@ -153,7 +153,7 @@ export const allowRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:harmless-tool",
-    facts: ["harmless_tool"],
+    when: { facts: ["harmless_tool"] },
     person: "Only reads what this session itself produced or may use, or speaks to the person.",
     model: "Allowed.",
     examples: [
@@ -169,7 +169,7 @@ export const allowRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:mcp-allowed",
-    facts: ["mcp_allowed"],
+    when: { facts: ["mcp_allowed"] },
     person: "The user's config allows this tool of an MCP server.",
     model: "Allowed by the user's config.",
     examples: [],
@@ -178,7 +178,7 @@ export const allowRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:allowed-host",
-    facts: ["allowed_host"],
+    when: { facts: ["allowed_host"] },
     person: "The host is one that this session may reach.",
     model: "Allowed: this session may reach the host.",
     examples: [],
@@ -187,7 +187,7 @@ export const allowRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:configured-service",
-    facts: ["configured_service"],
+    when: { facts: ["configured_service"] },
     person: "Asks the search service that your configuration names.",
     model: "Allowed: the user's configuration names the service.",
     examples: [{ tool: "web_search", method: "GET", host: "api.example.com:443" }],

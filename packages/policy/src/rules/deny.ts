@@ -8,7 +8,7 @@ export const denyRules: readonly Rule[] = [
     ...builtin,
     id: "builtin:destroys-system",
     isFinal: true,
-    facts: ["destroys_system"],
+    when: { facts: ["destroys_system"] },
     person: "Deletes a whole system, home or the folders around the workspace: {what}.",
     model: "Refused for good: {what}. Name the single folders inside the workspace that should go.",
     examples: [
@@ -36,7 +36,7 @@ export const denyRules: readonly Rule[] = [
     ...builtin,
     id: "builtin:device-write",
     isFinal: true,
-    facts: ["device_write"],
+    when: { facts: ["device_write"] },
     person: "Writes to a device or makes a file system: {what}.",
     model: "Refused for good: {what}. Work with files instead.",
     examples: ["mkfs.ext4 /dev/sda1", "dd if=image.iso of=/dev/sdb", "echo x > /dev/sda", "sudo wipefs -a /dev/nvme0n1"],
@@ -46,7 +46,7 @@ export const denyRules: readonly Rule[] = [
     ...builtin,
     id: "builtin:fork-bomb",
     isFinal: true,
-    facts: ["fork_bomb"],
+    when: { facts: ["fork_bomb"] },
     person: "Starts itself again and again until the machine stands still: {what}.",
     model: "Refused for good: {what}.",
     examples: [":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb"],
@@ -56,7 +56,7 @@ export const denyRules: readonly Rule[] = [
     ...builtin,
     id: "builtin:own-records",
     isFinal: true,
-    facts: ["own_records"],
+    when: { facts: ["own_records"] },
     person: "Changes Holdfast's own records, keys or settings: {what}.",
     model: "Refused for good: the runtime's own records can't be changed from inside a session.",
     examples: [
@@ -69,7 +69,7 @@ export const denyRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:no-sandbox",
-    facts: ["no_sandbox"],
+    when: { facts: ["no_sandbox"] },
     person: "Commands can't be confined on this machine, so none are run.",
     model:
       "Refused: commands can't be confined on this machine. The file tools still work; a person can start the session with --sandbox off.",
@@ -79,7 +79,7 @@ export const denyRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:read-only-mode",
-    facts: ["read_only_edit"],
+    when: { facts: ["read_only_edit"] },
     person: "The session is read-only, and this changes files: {what}.",
     model: "Refused: this session may only read. Say what should be changed; a person can start one with --sandbox workspace-write.",
     examples: [],
@@ -91,7 +91,7 @@ export const denyRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:secret-folder",
-    facts: ["secret_folder"],
+    when: { facts: ["secret_folder"] },
     person: "Reads or changes credentials: {what}.",
     model: "Refused: {what} holds credentials, which no session may see. Ask the person for what you need to know.",
     examples: [
@@ -108,7 +108,7 @@ export const denyRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:metadata-host",
-    facts: ["metadata_host"],
+    when: { facts: ["metadata_host"] },
     person: "Asks the place where this machine's cloud hands out its credentials: {what}.",
     model: "Refused: {what} is where a machine's own credentials are handed out.",
     examples: [

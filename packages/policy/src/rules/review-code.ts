@@ -7,7 +7,7 @@ export const reviewCodeRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:unparsed",
-    facts: ["unparsed"],
+    when: { facts: ["unparsed"] },
     person: "This line can't be read as bash: {what}.",
     model: "Needs a person: the line can't be parsed ({what}). Check quotes and brackets, or split it into simple commands.",
     examples: ["echo 'unclosed", "if true; then ls", 'ls a"b'],
@@ -16,7 +16,7 @@ export const reviewCodeRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:hidden-characters",
-    facts: ["hidden_characters"],
+    when: { facts: ["hidden_characters"] },
     person: "The line holds characters that don't show as what they are: {what}.",
     model: "Needs a person: the line holds {what}. Write it with plain characters.",
     examples: ["echo hi\r\n./run", "echo \u202esafe", "ls\u200b src", "echo \u001b[2J"],
@@ -25,7 +25,7 @@ export const reviewCodeRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:too-complex",
-    facts: ["too_complex"],
+    when: { facts: ["too_complex"] },
     person: "The call is more than can be judged: {what}.",
     model: "Needs a person: {what}. Split it into smaller calls.",
     examples: [`rm ${Array.from({ length: 90 }, (_, i) => `f${i}`).join(" ")}`],
@@ -34,7 +34,7 @@ export const reviewCodeRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:hidden-code",
-    facts: ["hidden_code"],
+    when: { facts: ["hidden_code"] },
     person: "Runs code that can't be seen before it runs: {what}.",
     model: "Needs a person: {what}. Write the code to a file first, or call the program directly.",
     examples: [
@@ -65,7 +65,7 @@ export const reviewCodeRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:unknown-program",
-    facts: ["unknown_program"],
+    when: { facts: ["unknown_program"] },
     person: "What this runs isn't known beforehand: {what}.",
     model: "Needs a person: {what}. Name the program literally.",
     examples: ["$x src", "$(echo rm) src", "./m*rk", "gіt status", "git co main", "git\u00a0status"],
@@ -74,7 +74,7 @@ export const reviewCodeRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:typed-input",
-    facts: ["typed_input"],
+    when: { facts: ["typed_input"] },
     person: "Types what can't be judged before it is run: {what}.",
     model: "Needs a person: what is typed can't be judged ({what}). Type whole lines, or run it with run_command.",
     examples: [],
@@ -83,7 +83,7 @@ export const reviewCodeRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:changed-environment",
-    facts: ["changed_environment"],
+    when: { facts: ["changed_environment"] },
     person: "Makes a known program run something else, or take its settings from elsewhere: {what}.",
     model: "Needs a person: {what}. Run the program without it.",
     examples: [
@@ -116,7 +116,7 @@ export const reviewCodeRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:runs-later",
-    facts: ["runs_later"],
+    when: { facts: ["runs_later"] },
     person: "Changes settings that decide what later runs do: {what}.",
     model: "Needs a person: {what}.",
     examples: [
@@ -135,7 +135,7 @@ export const reviewCodeRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:inline-code",
-    facts: ["inline_code"],
+    when: { facts: ["inline_code"] },
     person: "Runs code on the command line that does more than compute: {what}.",
     model: "Needs a person: {what}. Put the code into a file of the workspace, or use a command for it.",
     examples: [

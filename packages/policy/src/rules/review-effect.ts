@@ -7,7 +7,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:loses-work",
-    facts: ["loses_work"],
+    when: { facts: ["loses_work"] },
     person: "May lose work that exists nowhere else: {what}.",
     model: "Needs a person, because work may be lost: {what}. Commit or stash first, name single files, or leave them.",
     examples: [
@@ -68,7 +68,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:secret-read",
-    facts: ["secret_read"],
+    when: { facts: ["secret_read"] },
     person: "Reads secrets, or a file that usually holds them: {what}.",
     model: "Needs a person: {what}. Ask for the single value that you need.",
     examples: [
@@ -108,7 +108,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:privilege",
-    facts: ["privilege"],
+    when: { facts: ["privilege"] },
     person: "Acts with more rights, or changes the machine itself: {what}.",
     model: "Needs a person: {what}. Do it without more rights, inside the workspace.",
     examples: [
@@ -127,7 +127,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:processes",
-    facts: ["processes"],
+    when: { facts: ["processes"] },
     person: "Ends or changes processes: {what}.",
     model: "Needs a person: {what}. A command started here ends with the session, or by its own handle.",
     examples: ["kill 1234", "kill -TERM $(cat app.pid)", "killall node", "pkill -f vite", "fuser -k 3000/tcp"],
@@ -136,7 +136,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:services",
-    facts: ["services"],
+    when: { facts: ["services"] },
     person: "Uses or changes services of the machine, such as containers, timers or daemons: {what}.",
     model: "Needs a person: {what}.",
     examples: [
@@ -153,7 +153,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:outlives",
-    facts: ["outlives"],
+    when: { facts: ["outlives"] },
     person: "Starts something that is meant to outlive the command: {what}.",
     model: "Needs a person: {what}. Start it as a command of its own; it then yields a handle.",
     examples: ["nohup node server.js > /dev/null 2>&1 &", "setsid ./server &", "tmux new -d ./server", "node server.js & disown"],
@@ -162,7 +162,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:protected-write",
-    facts: ["protected_write"],
+    when: { facts: ["protected_write"] },
     person: "Changes a file whose content runs later, or decides what does: {what}.",
     model: "Needs a person: {what} is a hook, a task or settings. Leave it, or say why it should change.",
     examples: [
@@ -189,7 +189,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:outside-write",
-    facts: ["outside_write"],
+    when: { facts: ["outside_write"] },
     person: "Writes outside the workspace: {what}.",
     model: "Needs a person: {what}. Write inside the workspace or the temporary folder.",
     examples: [
@@ -229,7 +229,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:database",
-    facts: ["database"],
+    when: { facts: ["database"] },
     person: "Changes data in a database, or runs statements that aren't known to only read: {what}.",
     model: "Needs a person: {what}. Statements that only read need none.",
     examples: [
@@ -253,7 +253,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:remote-change",
-    facts: ["remote_change"],
+    when: { facts: ["remote_change"] },
     person: "Sends data out or changes something elsewhere that can't be taken back here: {what}.",
     model: "Needs a person: {what}.",
     examples: [
@@ -284,7 +284,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:network",
-    facts: ["network"],
+    when: { facts: ["network"] },
     person: "Needs the network: {what}.",
     model: "Needs a person: {what} needs the network, which this session doesn't have.",
     examples: [
@@ -325,7 +325,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:inside-host",
-    facts: ["inside_host"],
+    when: { facts: ["inside_host"] },
     person: "Reaches this machine or its private network, not the internet: {what}.",
     model: "Needs a person: {what} reaches this machine or its private network. A command reaches the session's own servers.",
     examples: [
@@ -338,7 +338,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:claimed-key",
-    facts: ["claimed_key"],
+    when: { facts: ["claimed_key"] },
     person: "Would be sent again where its answer is lost; that its target then does it only once is the model's word: {what}.",
     model: "Needs a person, as only you say that the target does a repeated request once: {what}. Without idempotent it is sent once.",
     examples: [],
@@ -347,7 +347,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:repeats-doubt",
-    facts: ["repeats_doubt"],
+    when: { facts: ["repeats_doubt"] },
     person: "An equal call may already have happened: how it ended isn't known.",
     model: "Needs a person: an equal call is in doubt. Look at what it would have done first.",
     examples: [],
@@ -356,7 +356,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:mcp-call",
-    facts: ["mcp_call"],
+    when: { facts: ["mcp_call"] },
     person: "Calls a tool of an MCP server: {what}.",
     model: "Needs a person: {what} is a tool of an MCP server that the user's config doesn't allow.",
     examples: [],
@@ -365,7 +365,7 @@ export const reviewEffectRules: readonly Rule[] = [
   {
     ...builtin,
     id: "builtin:unknown-tool",
-    facts: ["unknown_tool"],
+    when: { facts: ["unknown_tool"] },
     person: "No rule knows what this does: {what}.",
     model: "Needs a person: no rule covers {what}.",
     examples: [

@@ -1,6 +1,14 @@
 import type { CallPlan, Decision, NetworkAccess, RuleRef, SandboxMode, Scope } from "@holdfast/protocol";
 import type { PathIdentity } from "./files.ts";
 
+/** What the session has taken in, as far as rules ask. */
+export interface TrustState {
+  /** True once the window holds content that nobody vouches for: of the network, MCP servers, an untrusted repository. */
+  readonly untrustedInWindow: boolean;
+  /** Where that came from, each once, for sentences: `web_fetch example.com`. */
+  readonly sources: readonly string[];
+}
+
 export interface PolicyRequest {
   readonly tool: string;
   readonly plan: CallPlan;
@@ -9,6 +17,8 @@ export interface PolicyRequest {
   /** False where commands can't be confined on this machine. */
   readonly canSandbox: boolean;
   readonly isTrusted: boolean;
+  /** Absent: nothing untrusted is in the window. */
+  readonly trust?: TrustState;
   /** A call equal in tool and input is in doubt. */
   readonly repeatsDoubt: boolean;
   readonly identify: (path: string) => Promise<PathIdentity>;
