@@ -6,4 +6,4 @@ export { combine } from "./rules/combine.ts";
 export type { Authority, Conditions, Mode, Rule, RuleExample } from "./rules/rule.ts";
 export { renderRule, type RuleData } from "./rules/rule-data.ts";
 export { quoteWords } from "./rules/quote-words.ts";
-export type { CommandPattern, WordsMatch } from "./rules/command-words.ts";
+export { type CommandPattern, readPattern, type WordsMatch } from "./rules/command-words.ts";

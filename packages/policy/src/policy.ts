@@ -7,6 +7,7 @@ import { judgeSubjects, unanswered } from "./decide/judge.ts";
 import type { Fact } from "./facts/fact.ts";
 import type { PolicyPlaces } from "./facts/place.ts";
 import { builtinRules } from "./rules/builtin.ts";
+import type { Rule } from "./rules/rule.ts";
 
 export interface PolicyOptions {
   /** The person's home folder. Without it, what starts at `~` counts as outside the workspace. */
@@ -19,6 +20,8 @@ export interface PolicyOptions {
   readonly masked?: readonly string[];
   /** Real paths of files in the workspace that hooks and MCP servers run. */
   readonly guarded?: readonly string[];
+  /** All rules that hold; default the built-in ones. */
+  readonly rules?: readonly Rule[];
   /** Tools of MCP servers that the user allowed, by the server's name and the tool's own. */
   readonly isMcpAllowed?: IsMcpAllowed;
 }
@@ -35,10 +38,11 @@ export function createPolicy(options: PolicyOptions = {}): Policy {
     guarded: options.guarded ?? [],
   };
   const isMcpAllowed = options.isMcpAllowed ?? (() => false);
+  const rules = options.rules ?? builtinRules;
   return {
     async decide(request) {
       try {
-        return await decide(request, places, isMcpAllowed);
+        return await decide(request, places, isMcpAllowed, rules);
       } catch {
         return unanswered;
       }
@@ -46,12 +50,17 @@ export function createPolicy(options: PolicyOptions = {}): Policy {
   };
 }
 
-async function decide(request: PolicyRequest, places: PolicyPlaces, isMcpAllowed: IsMcpAllowed): Promise<PolicyDecision> {
+async function decide(
+  request: PolicyRequest,
+  places: PolicyPlaces,
+  isMcpAllowed: IsMcpAllowed,
+  rules: readonly Rule[],
+): Promise<PolicyDecision> {
   const { subjects, provenRead } = await factsOf(request, places, isMcpAllowed);
   const doubt: Fact[] = request.repeatsDoubt ? [{ kind: "repeats_doubt", what: "", scope: {} }] : [];
   return judgeSubjects(
     subjects.map((facts) => [...facts, ...doubt]),
-    builtinRules,
+    rules,
     provenRead && !request.repeatsDoubt,
   );
 }

@@ -23,7 +23,7 @@ export async function commandFacts(
   for (const subject of analysis.subjects) {
     const facts = [...subject.facts];
     for (const need of subject.needs) facts.push(...(await resolveNeed(need, subject.command?.places ?? null, lookup)));
-    if (facts.length > 0) provenRead = false;
+    if (facts.some((fact) => fact.kind !== "runs")) provenRead = false;
     subjects.push(withoutAllowedNetwork(facts, request.network));
   }
   const ground = groundFact(request, provenRead);

@@ -3,6 +3,8 @@ import type { PolicyDecision } from "@holdfast/runtime/ports/policy";
 import type { Fact } from "../facts/fact.ts";
 import { missingHosts } from "../programs/hosts.ts";
 import { combine, isStricter, strictest } from "../rules/combine.ts";
+import { mentions } from "../rules/command-words.ts";
+import { covers } from "../rules/covers.ts";
 import type { Rule } from "../rules/rule.ts";
 
 interface Match {
@@ -18,12 +20,19 @@ function matchesOf(facts: readonly Fact[], rules: readonly Rule[]): Match[] {
   const matches: Match[] = [];
   for (const rule of rules) {
     for (const fact of facts) {
-      if (rule.when.facts?.includes(fact.kind) === true) {
+      if (speaksOf(rule, fact, facts)) {
         matches.push({ rule, fact, decision: rule.decision, authority: rule.authority, isFinal: rule.isFinal === true });
       }
     }
   }
   return matches;
+}
+
+/** Words that allow are matched narrowly, words that ask or refuse widely. */
+function speaksOf({ when, decision }: Rule, fact: Fact, facts: readonly Fact[]): boolean {
+  const { run } = fact;
+  if (when.commands === undefined || run === undefined) return when.facts?.includes(fact.kind) === true;
+  return when.commands.some((pattern) => (decision === "allow" ? covers(pattern, run, facts) : mentions(pattern, run.command) !== "no"));
 }
 
 /** Drops what the session's network already allows. A change elsewhere stays one, whatever the network. */

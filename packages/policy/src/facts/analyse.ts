@@ -9,7 +9,7 @@ import { patchJudges } from "../programs/patch.ts";
 import { couldBeSecret, secretPlace } from "../programs/secrets.ts";
 import { systemJudges } from "../programs/system.ts";
 import { isDelivery, taskJudges } from "../programs/targets.ts";
-import { changesWhatRuns } from "../programs/variables.ts";
+import { changesWhatRuns, onlyTunes } from "../programs/variables.ts";
 import { provenReads } from "../reads/prove.ts";
 import { programOf, type ParsedCommand, type ShellWord, type SimpleCommand, textOf } from "../shell/command.ts";
 import { cutWord } from "../shell/options.ts";
@@ -18,7 +18,11 @@ import { shells } from "../shell/wrapper-table.ts";
 import { normalise } from "./place.ts";
 import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed } from "./fact.ts";
 
-/** One command with what is true of it. Rules are applied to each subject alone; the strictest answer stands for the line. */
+/**
+ * Something that a line does, with what is true of it: a command's words with what it reads; what its redirections write;
+ * what its assignments change. Rules are applied to each subject alone, so that a rule about words says nothing about a
+ * file behind `>`; the strictest answer stands for the line.
+ */
 export interface Subject {
   /** Null for what is true of the line as a whole. */
   readonly command: SimpleCommand | null;
@@ -47,26 +51,44 @@ export function analyse(parsed: ParsedCommand, home: string | null): Analysis {
   const problems = parsed.problems.map((each): Fact => ({ kind: problemFacts[each.kind], what: each.what, scope: {} }));
   if (problems.length > 0 || parsed.commands.length === 0) subjects.push({ command: null, facts: problems, needs: [] });
   for (const command of parsed.commands) {
-    const findings: Findings = { facts: [], needs: [] };
+    const words: Findings = { facts: [], needs: [] };
     const reads = provenReads(command);
     if (reads === null) onlyReads = false;
-    judge(command, findings, home);
+    judgeWords(command, words, home);
     const use = showsNames.has(programOf(command.words) ?? "") ? "list" : "read";
-    for (const word of reads ?? []) addNeed(findings, use, word);
-    subjects.push({ command, facts: findings.facts, needs: findings.needs });
+    for (const word of reads ?? []) addNeed(words, use, word);
+    const written = judgeRedirects(command, words);
+    const assigned = judgeAssignments(command);
+    for (const findings of [written, assigned]) if (findings !== null) subjects.push({ command, ...findings });
+    // A wrapper that only runs what else is on the list needs no answer of its own.
+    const isSilent = (command.isWrapper || command.words.length === 0) && words.facts.length === 0 && words.needs.length === 0;
+    if (isSilent && (command.isWrapper || written !== null || assigned !== null)) continue;
+    const runs: Fact = {
+      kind: "runs",
+      what: textOf(command),
+      scope: {},
+      run: { command, isSure: !parsed.changesLookup && parsed.problems.length === 0 },
+    };
+    subjects.push({ command, facts: command.words.length === 0 ? words.facts : [runs, ...words.facts], needs: words.needs });
   }
   return { subjects, onlyReads };
 }
 
-function judge(command: SimpleCommand, findings: Findings, home: string | null): void {
-  const program = programOf(command.words);
-  if (program !== "alias") {
-    for (const assignment of command.assignments) {
-      const why = changesWhatRuns(assignment);
-      if (why !== null) addFact(findings, "changed_environment", why);
-    }
+/** What assignments change; null where there are none, or none that any program acts upon. */
+function judgeAssignments(command: SimpleCommand): Findings | null {
+  if (programOf(command.words) === "alias") return null;
+  const told = command.assignments.filter((each) => command.words.length === 0 || !onlyTunes(each));
+  if (told.length === 0) return null;
+  const findings: Findings = { facts: [], needs: [] };
+  for (const assignment of told) {
+    const why = changesWhatRuns(assignment);
+    if (why !== null) addFact(findings, "changed_environment", why);
   }
-  judgeRedirects(command, findings);
+  return findings;
+}
+
+function judgeWords(command: SimpleCommand, findings: Findings, home: string | null): void {
+  const program = programOf(command.words);
   if (command.words.length === 0) return;
   if (program === null || !/^[\w.+@:[\]!/~-]*$|^\(\($/.test(program) || program === "") {
     addFact(findings, "unknown_program", `${command.words[0]!.text} isn't a program's plain name`);
@@ -101,19 +123,22 @@ function judgeScript(call: JudgedCall, findings: Findings): void {
 
 const dups = /^(?:\d+-?|-)$/;
 
-function judgeRedirects(command: SimpleCommand, findings: Findings): void {
+/** Adds what is read through redirections to `words`. Returns what they open and write; null where that is nothing. */
+function judgeRedirects(command: SimpleCommand, words: Findings): Findings | null {
+  const written: Findings = { facts: [], needs: [] };
   for (const { operator, target } of command.redirects) {
-    if (target === null || operator.startsWith("<<")) continue;
+    if (target === null || operator.startsWith("<<") || target.literal === "/dev/null") continue;
     const isDup = operator === ">&" || operator === "<&";
     if (isDup && target.literal !== null && dups.test(target.literal)) continue;
     for (const guess of target.literal === null ? target.guesses : [target.literal]) {
       const host = socketHost(guess);
       if (host !== null)
-        addFact(findings, "network", `${operator} ${target.text} opens a connection`, networkScope(host === "?" ? null : [host]));
+        addFact(written, "network", `${operator} ${target.text} opens a connection`, networkScope(host === "?" ? null : [host]));
     }
-    if (operator === "<") addNeed(findings, "read", target);
-    else if (operator !== "<&") addNeed(findings, "write", target);
+    if (operator === "<" && target.literal !== null && !target.literal.startsWith("/dev/")) addNeed(words, "read", target);
+    else addNeed(written, operator.startsWith("<") && operator !== "<>" ? "read" : "write", target);
   }
+  return written.facts.length === 0 && written.needs.length === 0 ? null : written;
 }
 
 /** Programs whose words are no paths, or that judge their paths themselves. */

@@ -3,6 +3,7 @@ import type { ShellWord, SimpleCommand } from "../shell/command.ts";
 
 /** What can be true of a call, and what rules match on. */
 export const factKinds = [
+  "runs",
   "destroys_system",
   "device_write",
   "fork_bomb",
@@ -59,6 +60,15 @@ export interface Fact {
   readonly from?: "redirect" | "environment";
   /** The files it is about, by real path. */
   readonly paths?: readonly string[];
+  /** For `runs`: the command itself, for rules that match on words. */
+  readonly run?: Run;
+}
+
+/** One simple command, behind all wrappers that only run it. */
+export interface Run {
+  readonly command: SimpleCommand;
+  /** False where its name may mean another program: a function, an alias, a file of the workspace. Nothing is allowed by such a name. */
+  readonly isSure: boolean;
 }
 
 /** How a command uses a path. Decided later, when the host has said where the path leads. */

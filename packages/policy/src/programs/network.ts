@@ -173,3 +173,8 @@ export function socketHost(path: string): string | null {
 export function isUrl(word: ShellWord): boolean {
   return /^(?:https?|git|ssh|ftp):\/\//.test(word.literal ?? "");
 }
+
+/** Clients whose operands may be a command for another machine. */
+export function isRemoteShell(program: string): boolean {
+  return networkJudges.get(program) === remoteShell || /^(?:rsync|curl|wget|nc|ncat|netcat|socat|telnet|ftp)$/.test(program);
+}

@@ -63,3 +63,12 @@ export function isHarmlessForReads(assignment: ShellAssignment): boolean {
     ? true
     : programVariable.test(assignment.name) && noProgram.has(assignment.value.literal);
 }
+
+/** Names that programs read to tune themselves: a run with one of them set is the same run. */
+const tuning =
+  /^(?:NODE_ENV|CI|DEBUG|VERBOSE|V|LOG_LEVEL|RUST_(?:BACKTRACE|LOG)|PYTHON(?:DONTWRITEBYTECODE|UNBUFFERED|HASHSEED|UTF8)|CARGO_TERM_COLOR|FORCE_COLOR|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|JEST_WORKER_ID|SOURCE_DATE_EPOCH)$/;
+
+/** True for an assignment that nobody needs to be asked about, whatever the program is. */
+export function onlyTunes(assignment: ShellAssignment): boolean {
+  return isHarmlessForReads(assignment) || (assignment.value?.literal != null && tuning.test(assignment.name));
+}

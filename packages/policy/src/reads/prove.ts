@@ -2,13 +2,18 @@ import type { ShellWord, SimpleCommand } from "../shell/command.ts";
 import { programOf } from "../shell/command.ts";
 import { readOptions } from "../shell/options.ts";
 import { isHarmlessForReads } from "../programs/variables.ts";
+import { awkOnlyPrints } from "./awk.ts";
 import { readFind } from "./find.ts";
 import { readGitPaths } from "./git.ts";
 import { sedOnlyPrints } from "./sed.ts";
 import { readForms, versionPrograms, versionWords } from "./table.ts";
 
-/** A program counts under its bare name, or where the system keeps it; never where a workspace could. */
 const trustedFolder = /^(?:\/usr)?(?:\/local)?\/s?bin\/[^/]+$/;
+
+/** A program counts under its bare name, or where the system keeps it; never where a workspace could. */
+export function isTrustedName(name: string): boolean {
+  return !name.includes("/") || trustedFolder.test(name);
+}
 
 /**
  * The paths that a command reads, where it is proven to do nothing but read; null elsewhere. An option that isn't in the
@@ -22,7 +27,7 @@ export function provenReads(command: SimpleCommand): ShellWord[] | null {
   if (inputs === null) return null;
   if (command.words.length === 0) return inputs;
   const program = command.words[0]!.literal!;
-  if (program.includes("/") && !trustedFolder.test(program)) return null;
+  if (!isTrustedName(program)) return null;
   if (command.isWrapper) return inputs;
   // Quoted, or behind a wrapper, they are no keywords but names of programs.
   if ((program === "[[" || program === "((") && !command.isKeyword) return null;
@@ -78,6 +83,11 @@ function readsOf(name: string, args: readonly ShellWord[], command: SimpleComman
     }
     case "sed":
       return readSed(args);
+    case "awk":
+    case "gawk":
+    case "mawk":
+    case "nawk":
+      return readAwk(args);
     case "[":
     case "[[":
     case "test":
@@ -127,6 +137,17 @@ function readSed(args: readonly ShellWord[]): ShellWord[] | null {
   const files = [...read.operands];
   if (scripts.length === 0) scripts.push(files.shift() ?? null);
   return scripts.every((script) => script !== null && script.literal !== null && sedOnlyPrints(script.literal)) ? files : null;
+}
+
+function readAwk(args: readonly ShellWord[]): ShellWord[] | null {
+  const read = readOptions(args, {
+    valued: "Fv",
+    long: ["field-separator=", "assign=", "posix", "traditional", "re-interval"],
+    stopsAtOperand: true,
+  });
+  const code = read?.operands[0]?.literal;
+  if (read === null || code == null || !awkOnlyPrints(code)) return null;
+  return read.operands.slice(1).filter((word) => !/^[A-Za-z_]\w*=/.test(word.literal ?? ""));
 }
 
 /** `[[ a -eq b ]]` and `-v` evaluate their operands as arithmetic, which can run a substitution held in a text. */

