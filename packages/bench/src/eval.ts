@@ -7,7 +7,9 @@ import { parseArgs } from "node:util";
 import type { Evaluate, Figure } from "./eval/evaluation.ts";
 
 /** Loaded by name, so that one evaluation needs nothing of another. */
-const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Evaluate }>>> = {};
+const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Evaluate }>>> = {
+  "command-policy": () => import("./eval/command-policy.ts"),
+};
 
 const { values, positionals, tokens } = parseArgs({
   allowPositionals: true,
