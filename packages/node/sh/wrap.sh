@@ -2,19 +2,20 @@
 # which works without a terminal (see docs/decisions/0002-command-wrapper.md). Whoever reads this file (run.sh, stand-by.sh)
 # has closed what it inherited, and says with HOLDFAST_WRAPPER_FORM which arguments it means to pass.
 #
-#   wrap NUMBER FOLDER MARK SECONDS FIRST REST BLOCKS CONFINED INPUT CWD ABSENT COMMAND...
+#   wrap NUMBER FOLDER MARK SECONDS FIRST REST BLOCKS CONFINED FILTER INPUT CWD ABSENT COMMAND...
 #
 # NUMBER stands before whatever is said to the starter. FOLDER holds the records (start, exit) and the spool (output).
 # MARK names the run in the environment of everything it starts. SECONDS is the time limit, FIRST and REST its parts: what ends
 # within FIRST needs no timer. BLOCKS caps the output, in units of 512 bytes. CONFINED is yes where COMMAND is bubblewrap
-# with a bash in it that reads its standard input. INPUT is none; or pipe or terminal, where COMMAND reads what is written to
+# with a bash in it that reads its standard input. FILTER is none, or the file that COMMAND reads as descriptor 12 and closes.
+# INPUT is none; or pipe or terminal, where COMMAND reads what is written to
 # the named pipe FOLDER/input. ABSENT lists paths that must not be there at the end. Descriptor 3 tells the starter, in lines
 # of NUMBER and a word: ok and the wrapper's pid once the claim is taken (or: taken, before), ended once the exit record stands.
 #
 # A program that was updated while it runs finds this script of the new version. What it then passes would be taken for
 # something else, and a path of the system for one to move away: nothing is done for who doesn't name this very form.
 # Exit status 75: it was taken before; 76: the arguments are of another form (it counts up whenever they change).
-[ "${HOLDFAST_WRAPPER_FORM-}" = 4 ] || exit 76
+[ "${HOLDFAST_WRAPPER_FORM-}" = 5 ] || exit 76
 unset HOLDFAST_WRAPPER_FORM
 
 if [ -r /proc/self/stat ]; then . "${0%/*}/linux.sh"; else . "${0%/*}/other.sh"; fi
@@ -37,6 +38,7 @@ PIPE
 # this from its standard input, for only then does bash say which child a signal ended; bubblewrap can't tell. No descriptor
 # that reaches the sandbox is of a file: the command could open it again, for writing, through /proc/1/fd.
 confine() {
+  [ "$filter" = none ] || exec 12<"$filter"
   exec "$@" 3<&0 4<&- >&5 5>&- 6<&- 2>&7 7>&- 8<&- 9>&- 10<&- 11>&- <<'INSIDE'
 set -m
 trap 'kill -s TERM -- -1' TERM
@@ -153,8 +155,10 @@ await_command() {
 }
 
 wrap() {
-  number=$1 folder=$2 mark=$3 seconds=$4 first=$5 rest=$6 blocks=$7 confined=$8 input=$9
+  number=$1 folder=$2 mark=$3 seconds=$4 first=$5 rest=$6 blocks=$7 confined=$8 filter=$9
   shift 9
+  input=$1
+  shift
   cwd=$1 absent=$2
   shift 2
   self=${BASHPID:-$$}

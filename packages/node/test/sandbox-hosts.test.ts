@@ -90,31 +90,29 @@ describe("mounts", () => {
 
   it("go from the outside in, so that the deeper one wins, and of equal ones the last", () => {
     expect(
-      mountArguments([bind("/home/u/p/.git/hooks", "/home/u/p/.git/hooks", false), bind("/home/u/p", "/home/u/p"), hide("/home/u")], []),
+      mountArguments([bind("/home/u/p/.git/hooks", "/home/u/p/.git/hooks", false), bind("/home/u/p", "/home/u/p"), hide("/home/u")]),
     ).toEqual([
       ...["--tmpfs", "/home/u", "--bind", "/home/u/p", "/home/u/p", "--ro-bind", "/home/u/p/.git/hooks", "/home/u/p/.git/hooks"],
       ...["--remount-ro", "/home/u"],
     ]);
-    expect(mountArguments([bind("/a", "/a", false), bind("/a", "/a", true)], [])).toEqual(["--bind", "/a", "/a"]);
+    expect(mountArguments([bind("/a", "/a", false), bind("/a", "/a", true)])).toEqual(["--bind", "/a", "/a"]);
   });
 
   it("hide nothing twice: not below what is hidden, nor below a folder that shows other content", () => {
     const mounts = [
-      bind("/session/tmp", "/tmp"),
+      { type: "fresh", to: "/tmp", size: 4096 } as const,
       hide("/tmp/home/.ssh"),
       hide("/home/u/.holdfast"),
       hide("/home/u/.holdfast/x.sock", false),
     ];
-    expect(mountArguments(mounts, ["/tmp"])).toEqual([
-      "--bind",
-      "/session/tmp",
-      "/tmp",
+    expect(mountArguments(mounts)).toEqual([
+      ...["--perms", "1777", "--size", "4096", "--tmpfs", "/tmp"],
       "--tmpfs",
       "/home/u/.holdfast",
       "--remount-ro",
       "/home/u/.holdfast",
     ]);
-    expect(mountArguments([...mounts, bind("/tmp/home", "/tmp/home", false)], ["/tmp"])).toContain("/tmp/home/.ssh");
-    expect(mountArguments([hide("/home/u/.netrc", false)], [])).toEqual(["--ro-bind", "/blank", "/home/u/.netrc"]);
+    expect(mountArguments([...mounts, bind("/tmp/home", "/tmp/home", false)])).toContain("/tmp/home/.ssh");
+    expect(mountArguments([hide("/home/u/.netrc", false)])).toEqual(["--ro-bind", "/blank", "/home/u/.netrc"]);
   });
 });

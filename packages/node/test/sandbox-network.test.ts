@@ -172,9 +172,18 @@ describe("with a list of hosts", () => {
 });
 
 describe("with all of the network", () => {
-  it("the machine's own is used", async () => {
-    expect((await run(fetchScript(`http://127.0.0.1:${port}/`), { confinement: { network: "all" } })).text).toBe("200 SERVED\n");
-    expect((await run(fetchScript(`http://127.0.0.1:${port}/`), { confinement: { scope: { network: "all" } } })).text).toBe("200 SERVED\n");
+  it("every host is reached through the proxy, but none inside: the machine's loopback and its metadata only where they are named", async () => {
+    const get = (host: string): string => `curl -sS http://${host}:${port}/ 2>&1; echo; `;
+    reached.length = 0;
+    const open = await run(`${get("127.0.0.1")}${get("any.test")}${get("169.254.169.254")}${get("2130706433")}`, {
+      confinement: { network: "all" },
+    });
+    expect(open.text).toMatch(/^curl: .*Failed to connect.*\n\n(?:holdfast: .* leads to an address inside .*\n\n){2}curl: .*Failed/);
+    expect(reached).toEqual([]);
+    const named = await run(get("any.test"), { confinement: { network: ["all", `127.0.0.1:${port}`] } });
+    expect(named.text).toBe("SERVED\n");
+    const approved = await run(get("any.test"), { confinement: { network: [`127.0.0.1:${port}`], scope: { network: "all" } } });
+    expect(approved.text).toBe("SERVED\n");
   });
 });
 

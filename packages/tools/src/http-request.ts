@@ -9,7 +9,7 @@ import { bodyText } from "./http/body-text.ts";
 import { headerProblem, headersInput, resolveHeaders } from "./http/headers.ts";
 import type { HttpPorts } from "./http/ports.ts";
 import { redactBytes, redactText } from "./http/redact.ts";
-import { httpUrl, reachOf, targetOf } from "./http/target.ts";
+import { httpUrl, reachFor, targetOf } from "./http/target.ts";
 import { decoded, flag, whole } from "./input.ts";
 import { readBytes } from "./output/bytes.ts";
 import { decodeOutput } from "./output/decode.ts";
@@ -111,7 +111,7 @@ async function run(
         method,
         headers: pairs,
         body: body === undefined ? null : new TextEncoder().encode(body),
-        reach: reachOf(context, intent.scope),
+        reach: reachFor(context, intent.scope),
         timeoutMs: (wanted.timeout_s ?? defaultTimeoutS) * 1000,
         maxBytes,
         // What changes something was approved for this URL: where it is sent on to is the model's to propose.

@@ -8,7 +8,7 @@ import { defineTool, failed, interrupted, throwIfLetGo, type ToolPorts } from ".
 import { bodyText, isHtml, mediaTypeOf } from "./http/body-text.ts";
 import type { HttpPorts } from "./http/ports.ts";
 import { redactBytes, redactText } from "./http/redact.ts";
-import { httpUrl, reachOf, targetOf } from "./http/target.ts";
+import { httpUrl, reachFor, targetOf } from "./http/target.ts";
 import { readBytes } from "./output/bytes.ts";
 import { decodeOutput } from "./output/decode.ts";
 import { handleOf } from "./output/handle.ts";
@@ -44,7 +44,7 @@ export function webFetch(ports: ToolPorts, http: HttpPorts) {
               ["Accept", accepted],
             ],
             body: null,
-            reach: reachOf(context, intent.scope),
+            reach: reachFor(context, intent.scope),
             timeoutMs,
             maxBytes,
             maxRedirects,

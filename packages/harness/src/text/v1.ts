@@ -43,7 +43,9 @@ const asking: Record<Settings["approvals"], string> = {
 
 function describeNetwork(network: Settings["network"]): string {
   if (network === "none") return "none but loopback, which the session's own commands share";
-  return network === "all" ? "open" : `only ${network.join(", ")}`;
+  if (network === "all") return "open";
+  if (network.includes("all")) return `open; inside only ${network.filter((host) => host !== "all").join(", ")}`;
+  return `only ${network.join(", ")}`;
 }
 
 export function describeServers(servers: readonly string[]): string {

@@ -115,13 +115,12 @@ function readLimits(spec: CommandSpec, given: Arguments): WrittenLimits {
 }
 
 function readHosts(spec: CommandSpec, hosts: readonly string[]): NetworkAccess {
-  if (hosts.includes("all")) return "all";
   for (const host of hosts) {
     if (!/^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?$|^\[[0-9A-Fa-f:]+\](?::\d{1,5})?$/.test(host)) {
       throw usage(spec, `--allow-net ${JSON.stringify(host)} is not a host`, "write a name such as registry.npmjs.org, without https://");
     }
   }
-  return [...new Set(hosts)];
+  return networkOf(hosts);
 }
 
 export interface NewSettings {
@@ -152,9 +151,11 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
   };
 }
 
-/** `["all"]` is every host. */
+/** `all` is every public host; what else is named beside it may lie inside. */
 export function networkOf(hosts: readonly string[]): NetworkAccess {
-  return hosts.includes("all") ? "all" : hosts.length === 0 ? "none" : [...new Set(hosts)];
+  const distinct = [...new Set(hosts)];
+  if (distinct.length === 0) return "none";
+  return distinct.length === 1 && distinct[0] === "all" ? "all" : distinct;
 }
 
 /** What a resumed session's settings change to: only what was asked for. */

@@ -9,6 +9,8 @@ import type { Resolve } from "@holdfast/runtime/network/hosts";
 import { createGit } from "../observer/git.ts";
 import { createGitlinks } from "../sandbox/gitlinks.ts";
 import { createNetworks } from "../sandbox/network.ts";
+import { defaultSandbox } from "../sandbox/options.ts";
+import type { SandboxOptions } from "../sandbox/options.ts";
 import { probeSandbox } from "../sandbox/problem.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
 import { outerPath } from "../sandbox/programs.ts";
@@ -29,7 +31,7 @@ import type { Run, RunPlace } from "./run.ts";
 export interface ProcessesOptions {
   /** HOLDFAST_HOME: records and spools lie below it, and it is hidden from every sandboxed command. */
   readonly home: string;
-  /** Roots of the workspace; sockets in them stay in sight of its commands. */
+  /** Roots of the workspace. */
   readonly workspaceRoots?: readonly string[];
   /** Whose credential folders are hidden. Default: the user's home folder. */
   readonly userHome?: string;
@@ -43,6 +45,8 @@ export interface ProcessesOptions {
   readonly scripts?: string;
   /** Of further programs of ours that run outside the sandbox: a command never changes them, even in its workspace. */
   readonly ownFolders?: readonly string[];
+  /** Parts of the sandbox that are otherwise than usual. */
+  readonly sandbox?: Partial<SandboxOptions>;
   /** The program that commands of a session find as `apply_patch`: it tells by the name what it is to be. */
   readonly launcher?: string;
 }
@@ -71,6 +75,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     outerPath: outerPath(environment["PATH"], workspaceRoots),
     networks: createNetworks(home, options.resolve),
     gitlinks: createGitlinks(createGit(userHome, workspaceRoots)),
+    sandbox: { ...defaultSandbox(), ...options.sandbox },
   };
   const owner = currentOwner(options.label ?? `${basename(process.argv[1] ?? "node")} in ${process.cwd()}`);
   const standBy = createStandBy(markOf(home, "stand-by"));

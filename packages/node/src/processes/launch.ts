@@ -5,14 +5,17 @@ import { HoldfastError } from "@holdfast/protocol";
 import type { CommandInput, CommandSpec } from "@holdfast/runtime/ports/processes";
 import { caches } from "../sandbox/caches.ts";
 import type { Link, Networks } from "../sandbox/network.ts";
-import { reachOf } from "../sandbox/network.ts";
+import { commandReach } from "../sandbox/network.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
 import { noteLinks } from "../sandbox/gitlinks.ts";
 import type { KnownLinks, ListGitlinks } from "../sandbox/gitlinks.ts";
 import { nearestReal } from "../sandbox/real.ts";
 import { isolation } from "../sandbox/problem.ts";
 import { findProgram } from "../sandbox/programs.ts";
-import { blankFile, viewOf } from "../sandbox/view.ts";
+import { filterFile } from "../sandbox/seccomp.ts";
+import type { SandboxOptions } from "../sandbox/options.ts";
+import { blankFile, groundOf, viewOf } from "../sandbox/view.ts";
+import type { GroundInput } from "../sandbox/view.ts";
 import { commandEnvironment } from "./environment.ts";
 import { bootId } from "./identity.ts";
 import { noteOwner } from "./owner-note.ts";
@@ -35,6 +38,7 @@ export interface LaunchContext {
   readonly entries: { readonly folder: string; readonly launcher: string } | null;
   readonly networks: Networks;
   readonly gitlinks: ListGitlinks;
+  readonly sandbox: SandboxOptions;
 }
 
 /** Exactly what is to be spawned. */
@@ -64,6 +68,9 @@ const longestCommand = 120_000;
 /** Where a caller says "no limit": what the shell can still count. */
 const longestMs = 1e11;
 const largestOutput = 2 ** 50;
+
+/** Where the wrapper opens the filter of system calls for bubblewrap, which closes it. */
+const filterDescriptor = "12";
 
 /** A command that ends within this needs no timer of its own. */
 const momentMs = 100;
@@ -95,9 +102,22 @@ export async function prepareLaunch(
   noteOwner(session.base);
   writeFileSync(folder.output, "", { flag: "a", mode: 0o600 });
 
-  const reach = reachOf(spec.confinement);
+  const reach = commandReach(spec.confinement);
   const networkFolder = isCheck ? folder.network : session.network;
-  const link = programs === null ? null : await context.networks.link(networkFolder, reach, !isCheck, programs);
+  const entries = isCheck ? null : context.entries;
+  if (entries !== null) linkEntries(entries);
+  const ground: GroundInput = {
+    holdfastHome: context.home,
+    userHome: context.userHome,
+    tmp: context.sandbox.tmpBytes,
+    cache,
+    blank: blankFile(context.home),
+    path: `${entries?.folder ?? ""}:${context.environment["PATH"] ?? ""}`,
+    ...(entries !== null && { entries: [entries.folder], programs: programFolders(entries.launcher) }),
+  };
+  // Writable by us, as it is opened again for each command; in the sandbox it is bound read-only.
+  if (programs !== null) writeFileSync(ground.blank, "", { flag: "a", mode: 0o600 });
+  const link = programs === null ? null : await context.networks.link(networkFolder, reach, isCheck ? null : () => groundOf(ground), programs);
   const cached =
     programs === null && !isCheck
       ? null
@@ -110,8 +130,6 @@ export async function prepareLaunch(
           roots: spec.confinement.roots,
           outerPath: context.outerPath,
         });
-  const entries = isCheck ? null : context.entries;
-  if (entries !== null) linkEntries(entries);
   const found = commandEnvironment(context.environment, bash, programs === null ? tmp : "/tmp", {
     ...cached?.environment,
     ...link?.environment,
@@ -124,6 +142,7 @@ export async function prepareLaunch(
   const watched = programs === null || mode !== "workspace-write" ? [] : roots.map(nearestReal);
   const links = watched.length === 0 ? {} : await noteLinks(folder.links, watched, context.gitlinks);
 
+  const filter = programs === null ? null : filterFile(join(context.home, "commands"), context.sandbox);
   const mark = markOf(context.home, ref);
   const command = spec.input === "terminal" ? onTerminal(spec.command, bash, context.outerPath) : [bash, "-c", spec.command];
   const { line, absent, outer } = programs === null ? { line: command, absent: [], outer: {} } : confined(programs, links);
@@ -139,13 +158,14 @@ export async function prepareLaunch(
       ...limitParts(Math.min(spec.timeoutMs, longestMs)),
       String(Math.max(1, Math.ceil(Math.min(spec.outputCap, largestOutput) / 512))),
       programs === null ? "no" : "yes",
+      filter ?? "none",
       spec.input ?? "none",
       spec.cwd,
       absent.join("\n"),
       ...line,
     ],
     environment: { ...environment, ...outer },
-    wrapperEnvironment: { HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "4" },
+    wrapperEnvironment: { HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "5" },
     link,
     input: spec.input ?? null,
     networkFolder,
@@ -155,22 +175,13 @@ export async function prepareLaunch(
     { bwrap }: SandboxPrograms,
     links: KnownLinks,
   ): { line: string[]; absent: readonly string[]; outer: Record<string, string> } {
-    const blank = blankFile(context.home);
-    // Writable by us, as it is opened again for each command; in the sandbox it is bound read-only.
-    writeFileSync(blank, "", { flag: "a", mode: 0o600 });
     const view = viewOf({
+      ...ground,
       confinement: spec.confinement,
-      holdfastHome: context.home,
-      userHome: context.userHome,
-      workspaceRoots: context.workspaceRoots,
-      tmp,
-      cache,
       cacheMounts: cached?.mounts ?? [],
-      blank,
-      path: environment["PATH"] ?? "",
       ownFolders: context.ownFolders,
-      ...(entries !== null && { entries: [entries.folder], programs: programFolders(entries.launcher) }),
       links,
+      ...(link !== null && link.view !== null && { standing: link.view }),
     });
     const line = [
       // Who isn't root needs a user namespace for it as well, and the wrapper stays outside of that.
@@ -179,6 +190,7 @@ export async function prepareLaunch(
       ...isolation(isRoot),
       "--as-pid-1",
       ...(link?.args ?? []),
+      ...(filter === null ? [] : ["--seccomp", filterDescriptor]),
       ...view.args,
       "--setenv",
       "HOLDFAST_RUN",

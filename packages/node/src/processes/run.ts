@@ -125,7 +125,9 @@ function follow(place: RunPlace, start: StartRecord, input: CommandInput | null,
 
 function readPass(folder: RunFolder): Pass | null {
   try {
-    return JSON.parse(readFileSync(folder.pass, "utf8")) as Pass;
+    const found = JSON.parse(readFileSync(folder.pass, "utf8")) as Partial<Pass> & { readonly hosts?: readonly string[] };
+    // One that was written before there was more to say has hosts alone.
+    return { token: found.token ?? "", reach: found.reach ?? { isOpen: false, hosts: found.hosts ?? [] } };
   } catch {
     return null;
   }

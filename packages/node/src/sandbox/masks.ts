@@ -93,8 +93,8 @@ const system = [
  * Real paths to hide, of those that exist now: what does not exist can't be made there, for the folder around it is read-only.
  * A link is followed, so what it leads to is hidden.
  */
-export function maskedPaths(home: string, holdfastHome: string, keep: readonly string[]): string[] {
-  return [...new Set([...secretPaths(home, holdfastHome), ...sockets(keep).flatMap(realPath)])];
+export function maskedPaths(home: string, holdfastHome: string): string[] {
+  return [...new Set([...secretPaths(home, holdfastHome), ...outerSockets().flatMap(realPath)])];
 }
 
 /** Those of them that hold secrets. */
@@ -134,14 +134,13 @@ function npmSecrets(home: string): string[] {
 }
 
 /**
- * Unix sockets that something listens on: connecting needs no write, and whoever answers works outside the sandbox.
- * `keep` are folders whose own sockets belong to the session.
+ * Paths of Unix sockets that something outside listens on, in the workspace too: connecting needs no write, and whoever
+ * answers works outside the sandbox. Sandboxed commands' own are in a network namespace of theirs and aren't listed here.
  */
-function sockets(keep: readonly string[]): string[] {
-  const paths = readText("/proc/net/unix")
+export function outerSockets(): string[] {
+  return readText("/proc/net/unix")
     .split("\n")
     .flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
-  return paths.filter((path) => !keep.some((folder) => path.startsWith(`${folder}/`)));
 }
 
 /** Empty where it can't be read. */

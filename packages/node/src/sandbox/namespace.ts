@@ -7,7 +7,10 @@ import type { Readable } from "node:stream";
 import { HoldfastError } from "@holdfast/protocol";
 import { bootId, isAlive, startTimeOf } from "../processes/identity.ts";
 import { signal } from "../processes/tree.ts";
+import type { Mount } from "./mounts.ts";
 import type { SandboxPrograms } from "./problem.ts";
+import { groundArguments, identityOf } from "./view.ts";
+import type { Standing } from "./view.ts";
 
 /** Where commands find the proxy inside a network namespace: loopback there, reachable from nowhere else. */
 export const proxyPort = 17_653;
@@ -26,31 +29,67 @@ while sleep ${looksAfterSeconds} && [ "$left" -gt 0 ] && read -r _ _ _ name _ <"
   left=$((left - 1))
 done`;
 
-/**
- * A network namespace with nothing but loopback, held by a process so that one command after another can join it.
- * `folder` keeps the records of its processes, which outlive us. Made at the first call, found again after.
- * Throws `sandbox_unavailable`.
- */
-export async function joinNamespace(
-  folder: string,
-  programs: SandboxPrograms,
-): Promise<{ readonly pid: number; readonly command: string[] }> {
-  const pid = readHelper(folder, "holder") ?? (await hold(folder, programs));
-  return { pid, command: joinCommand(pid, programs) };
+/** A place that commands join, one after another. */
+export interface Joined {
+  readonly pid: number;
+  /** What goes before a program that is to join. */
+  readonly command: string[];
+  /** Null where none was asked for. */
+  readonly view: Standing | null;
 }
 
-function joinCommand(pid: number, programs: SandboxPrograms, more: readonly string[] = []): string[] {
-  const net = [programs.nsenter, `--net=/proc/${pid}/ns/net`, ...more];
+/**
+ * A network namespace with nothing but loopback, held by a process so that one command after another can join it. With
+ * `ground` also a view of the files, which stands at `folder`/view for whoever joins, and nowhere else: the rest of what they
+ * see is the machine's own. `folder` keeps the records of its processes, which outlive us. Made at the first call, found
+ * again after. Throws `sandbox_unavailable`.
+ */
+export async function joinNamespace(folder: string, programs: SandboxPrograms, ground: (() => Mount[]) | null): Promise<Joined> {
+  const known = readHelper(folder, "holder");
+  const view = ground === null ? null : known === null ? null : readView(folder);
+  if (known !== null && (ground === null || view !== null)) return { pid: known, command: joinCommand(known, programs, view), view };
+  const made = ground === null ? null : viewFrom(folder, ground());
+  const pid = await hold(folder, programs, made);
+  return { pid, command: joinCommand(pid, programs, made), view: made };
+}
+
+function viewFrom(folder: string, mounts: readonly Mount[]): Standing {
+  const hidden = mounts.filter(({ type }) => type === "hide").map(({ to }) => [to, identityOf(to)] as const);
+  return { path: join(folder, "view"), mounts, identities: Object.fromEntries(hidden) };
+}
+
+/** By what its holder was called. */
+const views = new Map<string, Standing>();
+
+function readView(folder: string): Standing | null {
+  try {
+    const text = readFileSync(join(folder, "holder"), "utf8");
+    const found = views.get(text) ?? (JSON.parse(readFileSync(join(folder, "standing"), "utf8")) as Standing);
+    views.set(text, found);
+    return found;
+  } catch {
+    return null;
+  }
+}
+
+function joinCommand(pid: number, programs: SandboxPrograms, view: Standing | null, more: readonly string[] = []): string[] {
+  const files = view === null ? [] : [`--mount=/proc/${pid}/ns/mnt`];
+  const net = [programs.nsenter, `--net=/proc/${pid}/ns/net`, ...files, ...more];
   return process.getuid?.() === 0 ? [...net, "--"] : [...net, `--user=/proc/${pid}/ns/user`, "--preserve-credentials", "--"];
 }
 
-async function hold(folder: string, programs: SandboxPrograms): Promise<number> {
+async function hold(folder: string, programs: SandboxPrograms, view: Standing | null): Promise<number> {
   const owners = process.getuid?.() === 0 ? ["--cap-drop", "ALL"] : ["--unshare-user"];
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = randomBytes(8).toString("hex");
   const [program = "", ...alone] = programs.alone;
   // With a pid namespace of its own, what the holder starts ends with it.
-  const bwrap = [...owners, "--unshare-net", "--unshare-pid", "--as-pid-1", "--ro-bind", "/", "/", "--json-status-fd", "3"];
+  const bwrap = [...owners, "--unshare-net", "--unshare-pid", "--as-pid-1", "--dev-bind", "/", "/", "--json-status-fd", "3"];
+  if (view !== null) {
+    mkdirSync(view.path, { recursive: true, mode: 0o700 });
+    bwrap.push(...groundArguments(view.mounts, view.path));
+    writeFileSync(join(folder, "standing"), JSON.stringify(view), { mode: 0o600 });
+  }
   const child = spawn(program, [...alone, programs.bwrap, ...bwrap, "--", "/bin/sh", "-c", holdScript, "holder", folder, name], {
     detached: true,
     stdio: ["ignore", "pipe", "ignore", "pipe"],
@@ -67,10 +106,10 @@ async function hold(folder: string, programs: SandboxPrograms): Promise<number> 
   return pid;
 }
 
-/** Brings the proxy at `socketPath` to loopback inside the namespace. Throws `sandbox_unavailable` where socat is missing. */
+/** Brings the proxy at `socketPath` to loopback inside a namespace that was joined before. Throws `sandbox_unavailable` where socat is missing. */
 export async function bridgeProxy(folder: string, programs: SandboxPrograms, socketPath: string): Promise<void> {
-  const { pid } = await joinNamespace(folder, programs);
-  if (readHelper(folder, "bridge") !== null) return;
+  const pid = readHelper(folder, "holder");
+  if (pid === null || readHelper(folder, "bridge") !== null) return;
   const { socat } = programs;
   if (socat === null) {
     throw new HoldfastError("sandbox_unavailable", "Reaching only some hosts needs socat, which is not installed.", {
@@ -80,7 +119,7 @@ export async function bridgeProxy(folder: string, programs: SandboxPrograms, soc
   const [program = "", ...args] = [
     ...programs.alone,
     // In the holder's pid namespace, so that it ends with the holder.
-    ...joinCommand(pid, programs, [`--pid=/proc/${pid}/ns/pid`]),
+    ...joinCommand(pid, programs, null, [`--pid=/proc/${pid}/ns/pid`]),
     socat,
     `TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,backlog=64`,
     `UNIX-CONNECT:${socketPath}`,

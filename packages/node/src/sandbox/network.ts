@@ -3,27 +3,31 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
-import type { Resolve } from "@holdfast/runtime/network/hosts";
+import { reachOf } from "@holdfast/runtime/network/hosts";
+import type { Reach, Resolve } from "@holdfast/runtime/network/hosts";
 import { resolveByDns } from "../network/resolve.ts";
 import { bridgeProxy, endNamespace, joinNamespace, proxyPort } from "./namespace.ts";
+import type { Mount } from "./mounts.ts";
 import type { SandboxPrograms } from "./problem.ts";
 import { openProxy } from "./proxy.ts";
-import type { HostProxy } from "./proxy.ts";
+import type { HostProxy, RefusedHost } from "./proxy.ts";
+import type { Standing } from "./view.ts";
 
-/** What a command may reach: nothing, the hosts named, or the machine's own network. */
-export type Reach = "none" | "all" | readonly string[];
+/** What a command may reach: nothing, or what its pass says. */
+export type CommandReach = "none" | Reach;
 
-/** The session's network, widened by exactly what was approved. */
-export function reachOf(confinement: Confinement): Reach {
-  const { network, scope } = confinement;
-  if (network === "all" || scope.network === "all") return "all";
-  const hosts = [...(network === "none" ? [] : network), ...(scope.network ?? [])];
-  return hosts.length === 0 ? "none" : hosts;
+/**
+ * The session's network, widened by exactly what was approved. `all` is every public address: the machine's own loopback, its
+ * neighbours and a cloud's metadata service are reached where an entry names them.
+ */
+export function commandReach({ network, scope }: Pick<Confinement, "network" | "scope">): CommandReach {
+  const reach = reachOf(network, scope.network);
+  return reach.isOpen || reach.hosts.length > 0 ? reach : "none";
 }
 
 export interface Pass {
   readonly token: string;
-  readonly hosts: readonly string[];
+  readonly reach: Reach;
 }
 
 /** What a run needs to be on its network: bubblewrap's arguments, what goes before bubblewrap, variables, and its pass. */
@@ -32,14 +36,19 @@ export interface Link {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly pass: Pass | null;
+  /** The view of the files that its commands share; null where a run has its own. */
+  readonly view: Standing | null;
 }
 
 /** Owns the proxies in this process and the namespaces' processes, by folder. Calls for one folder go one after another. */
 export interface Networks {
-  link(folder: string, reach: Reach, isShared: boolean, programs: SandboxPrograms): Promise<Link>;
+  /** `ground` is what a session's commands see; null for a run that shares nothing. */
+  link(folder: string, reach: CommandReach, ground: (() => Mount[]) | null, programs: SandboxPrograms): Promise<Link>;
   /** Lets a run that an earlier process started go on reaching its hosts. */
   restore(folder: string, pass: Pass): Promise<void>;
   withdraw(folder: string, pass: Pass): void;
+  /** What was refused so far to whoever showed this pass. */
+  refusals(folder: string, pass: Pass): Promise<readonly RefusedHost[]>;
   end(folder: string): Promise<void>;
 }
 
@@ -62,21 +71,20 @@ export function createNetworks(home: string, resolve: Resolve = resolveByDns): N
   };
 
   return {
-    link: (folder, reach, isShared, programs) =>
+    link: (folder, reach, ground, programs) =>
       inTurn(folder, async () => {
-        if (reach === "all") return { before: [], args: [], environment: {}, pass: null };
-        if (reach === "none") {
-          if (!isShared) return { before: [], args: ["--unshare-net"], environment: {}, pass: null };
-          return { before: (await joinNamespace(folder, programs)).command, args: [], environment: {}, pass: null };
-        }
-        const { command } = await joinNamespace(folder, programs);
+        const isAlone = reach === "none" && ground === null;
+        if (isAlone) return { before: [], args: ["--unshare-net"], environment: {}, pass: null, view: null };
+        const { command, view } = await joinNamespace(folder, programs, ground);
+        if (reach === "none") return { before: command, args: [], environment: {}, pass: null, view };
         await bridgeProxy(folder, programs, socketPath(home, folder));
-        const pass = { token: randomBytes(16).toString("hex"), hosts: reach };
-        (await proxyFor(folder)).allow(pass.token, pass.hosts);
-        return { before: command, args: [], environment: proxyVariables(pass.token), pass };
+        const pass = { token: randomBytes(16).toString("hex"), reach };
+        (await proxyFor(folder)).allow(pass.token, pass.reach);
+        return { before: command, args: [], environment: proxyVariables(pass.token, programs.socat ?? "socat"), pass, view };
       }),
-    restore: (folder, pass) => inTurn(folder, async () => (await proxyFor(folder)).allow(pass.token, pass.hosts)),
+    restore: (folder, pass) => inTurn(folder, async () => (await proxyFor(folder)).allow(pass.token, pass.reach)),
     withdraw: (folder, pass) => void proxies.get(folder)?.then((proxy) => proxy.forbid(pass.token)),
+    refusals: async (folder, pass) => (await proxies.get(folder))?.refusals(pass.token) ?? [],
     end: (folder) =>
       inTurn(folder, async () => {
         endNamespace(folder);
@@ -89,9 +97,14 @@ export function createNetworks(home: string, resolve: Resolve = resolveByDns): N
   };
 }
 
-function proxyVariables(token: string): Record<string, string> {
+/**
+ * ssh is told how to ask for a tunnel. What can only speak SOCKS finds the same proxy under a name of its own: ALL_PROXY
+ * would make clients fail that lack their library for it.
+ */
+function proxyVariables(token: string, socat: string): Record<string, string> {
   // Some clients send nothing at all unless there is a user and a password.
-  const proxy = `http://holdfast:${token}@127.0.0.1:${proxyPort}`;
+  const at = `holdfast:${token}@127.0.0.1:${proxyPort}`;
+  const [proxy, socks] = [`http://${at}`, `socks5h://${at}`];
   const direct = "localhost,127.0.0.1,::1";
   return {
     HTTP_PROXY: proxy,
@@ -99,9 +112,12 @@ function proxyVariables(token: string): Record<string, string> {
     HTTPS_PROXY: proxy,
     https_proxy: proxy,
     ALL_PROXY: proxy,
+    all_proxy: proxy,
+    SOCKS_PROXY: socks,
     NO_PROXY: direct,
     no_proxy: direct,
     NODE_USE_ENV_PROXY: "1",
+    GIT_SSH_COMMAND: `ssh -oBatchMode=yes -oProxyCommand='${socat} - PROXY:127.0.0.1:%h:%p,proxyport=${proxyPort},proxyauth=holdfast:${token}'`,
   };
 }
 

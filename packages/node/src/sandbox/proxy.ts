@@ -1,18 +1,32 @@
-import { createServer, request as httpRequest } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { connect } from "node:net";
+import { createServer as createHttpServer, request as httpRequest } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:net";
+import type { Socket } from "node:net";
 import { rmSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { answerHost } from "@holdfast/runtime/network/hosts";
-import type { HostAnswer, Resolve } from "@holdfast/runtime/network/hosts";
+import type { HostAnswer, Reach, Resolve } from "@holdfast/runtime/network/hosts";
+import { connectTo, join } from "./pinned.ts";
+import { serveSocks, socksVersion } from "./socks.ts";
 
-/** The only way out for commands that may reach some hosts: an HTTP proxy in our process, on a Unix socket. */
+/** The only way out for commands that may reach some hosts: a proxy (HTTP and SOCKS) in our process, on a Unix socket. */
 export interface HostProxy {
-  /** Lets whoever presents `token` reach `hosts`. */
-  allow(token: string, hosts: readonly string[]): void;
+  /** Lets whoever presents `token` reach this. */
+  allow(token: string, reach: Reach): void;
   forbid(token: string): void;
+  /** What was refused to whoever presented `token`, each host and port once. */
+  refusals(token: string): readonly RefusedHost[];
   close(): Promise<void>;
 }
+
+export interface RefusedHost {
+  readonly host: string;
+  readonly port: number;
+  readonly reason: string;
+}
+
+/** More of one run than a person would read. */
+const mostRefusals = 20;
 
 /** Headers that concern one connection alone (RFC 9110, 7.6.1), and the proxy's own. */
 const hopByHop = [
@@ -28,25 +42,39 @@ const hopByHop = [
 ];
 
 export async function openProxy(socketPath: string, resolve: Resolve): Promise<HostProxy> {
-  const lists = new Map<string, readonly string[]>();
-  const tunnels = new Set<Duplex>();
-  const server = createServer();
+  const passes = new Map<string, { readonly reach: Reach; readonly refused: Map<string, RefusedHost> }>();
+  const sockets = new Set<Socket>();
+  const http = createHttpServer();
 
-  const answer = async (request: IncomingMessage, host: string, port: number): Promise<HostAnswer> => {
-    const hosts = lists.get(tokenOf(request) ?? "");
-    return hosts === undefined
-      ? { type: "refused", reason: "no command of this session" }
-      : answerHost(host, port, { isOpen: false, hosts }, resolve);
+  const answer: Answer = async (token, host, port) => {
+    const pass = passes.get(token ?? "");
+    if (pass === undefined) return { type: "refused", reason: "no command of this session" };
+    const verdict = await answerHost(host, port, pass.reach, resolve);
+    if (verdict.type === "refused" && pass.refused.size < mostRefusals)
+      pass.refused.set(`${host}:${port}`, { host, port, reason: verdict.reason });
+    return verdict;
   };
 
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+  http.on("request", (request: IncomingMessage, response: ServerResponse) => {
     void forward(request, response, answer);
   });
-  server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
-    keep(tunnels, client);
-    void tunnel(request, client, head, answer, tunnels);
+  http.on("connect", (request: IncomingMessage, client: Socket, head: Buffer) => {
+    void tunnel(request, client, head, answer);
   });
-  server.on("clientError", (_error, client: Duplex) => client.destroy());
+  http.on("clientError", (_error, client: Duplex) => client.destroy());
+
+  // The first byte tells the two apart: no method of HTTP begins with it.
+  const server = createServer((client) => {
+    sockets.add(client);
+    client.on("close", () => sockets.delete(client)).on("error", () => client.destroy());
+    client.once("readable", () => {
+      const first = client.read(1) as Buffer | null;
+      if (first === null) return;
+      client.unshift(first);
+      if (first[0] === socksVersion) void serveSocks(client, answer);
+      else http.emit("connection", client);
+    });
+  });
 
   rmSync(socketPath, { force: true });
   await new Promise<void>((done, fail) => {
@@ -55,24 +83,34 @@ export async function openProxy(socketPath: string, resolve: Resolve): Promise<H
   });
   server.unref();
   return {
-    allow: (token, hosts) => void lists.set(token, hosts),
-    forbid: (token) => void lists.delete(token),
-    close: () => close(server, tunnels),
+    allow: (token, reach) => void passes.set(token, { reach, refused: new Map() }),
+    forbid: (token) => void passes.delete(token),
+    refusals: (token) => [...(passes.get(token)?.refused.values() ?? [])],
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      http.closeAllConnections();
+      await new Promise<void>((done) => server.close(() => done()));
+    },
   };
 }
 
-type Answer = (request: IncomingMessage, host: string, port: number) => Promise<HostAnswer>;
+type Answer = (token: string | null, host: string, port: number) => Promise<HostAnswer>;
 
 /** Plain HTTP: the absolute URL decides, whatever the Host header says, and the Host header is made to agree. */
 async function forward(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
   const url = parseUrl(request.url ?? "");
   if (url === null) return refuse(response, 400, "this is a proxy: it takes absolute http:// URLs and CONNECT");
   const port = url.port === "" ? 80 : Number(url.port);
-  const verdict = await answer(request, url.hostname, port);
+  const verdict = await answer(tokenOf(request), url.hostname, port);
   if (verdict.type !== "allowed") return refuse(response, 403, verdict.reason);
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !hopByHop.includes(name)));
   const onward = httpRequest(
-    { host: verdict.address, port, method: request.method, path: url.pathname + url.search, headers: { ...headers, host: url.host } },
+    {
+      createConnection: () => connectTo(verdict.addresses, port),
+      method: request.method,
+      path: url.pathname + url.search,
+      headers: { ...headers, host: url.host },
+    },
     (reply) => {
       const kept = Object.entries(reply.headers).filter(([name, value]) => !hopByHop.includes(name) && value !== undefined);
       response.writeHead(reply.statusCode ?? 502, Object.fromEntries(kept) as Record<string, string | string[]>);
@@ -86,32 +124,24 @@ async function forward(request: IncomingMessage, response: ServerResponse, answe
 }
 
 /** CONNECT: bytes pass as they are; only the name and the address they go to are checked. */
-async function tunnel(request: IncomingMessage, client: Duplex, head: Buffer, answer: Answer, tunnels: Set<Duplex>): Promise<void> {
+async function tunnel(request: IncomingMessage, client: Socket, head: Buffer, answer: Answer): Promise<void> {
   client.on("error", () => client.destroy());
   const match = /^(.+):(\d+)$/.exec(request.url ?? "");
   const port = Number(match?.[2]);
   const verdict: HostAnswer =
-    match === null ? { type: "refused", reason: "CONNECT takes host:port" } : await answer(request, match[1] ?? "", port);
+    match === null ? { type: "refused", reason: "CONNECT takes host:port" } : await answer(tokenOf(request), match[1] ?? "", port);
   if (verdict.type !== "allowed") {
     client.end(`HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nholdfast: ${verdict.reason}\n`);
     return;
   }
-  const onward = connect({ host: verdict.address, port });
-  keep(tunnels, onward);
-  onward.on("connect", () => {
+  const onward = connectTo(verdict.addresses, port);
+  onward.once("connect", () => {
     client.write("HTTP/1.1 200 Connection established\r\n\r\n");
     onward.write(head);
-    onward.pipe(client);
-    client.pipe(onward);
+    join(client, onward);
   });
-  onward.on("error", () => client.destroy());
-  onward.on("close", () => client.destroy());
-  client.on("close", () => onward.destroy());
-}
-
-function keep(tunnels: Set<Duplex>, stream: Duplex): void {
-  tunnels.add(stream);
-  stream.on("close", () => tunnels.delete(stream));
+  onward.once("error", () => client.end("HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\n\r\n"));
+  client.once("close", () => onward.destroy());
 }
 
 function refuse(response: ServerResponse, status: number, reason: string): void {
@@ -136,10 +166,4 @@ function parseUrl(text: string): URL | null {
   } catch {
     return null;
   }
-}
-
-function close(server: Server, tunnels: Set<Duplex>): Promise<void> {
-  for (const stream of tunnels) stream.destroy();
-  server.closeAllConnections();
-  return new Promise((done) => server.close(() => done()));
 }

@@ -3,35 +3,69 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
 import type { KnownLinks } from "./gitlinks.ts";
 import { isFolder, maskedPaths } from "./masks.ts";
-import { contains, mountArguments } from "./mounts.ts";
+import { contains, mountArguments, mountsUpon } from "./mounts.ts";
 import type { Mount } from "./mounts.ts";
 import { protectionOf } from "./protected.ts";
 
-export interface ViewInput {
-  readonly confinement: Confinement;
+/** What a session's commands see of the file system, whatever command it is: made once, and shown to each. */
+export interface GroundInput {
   readonly holdfastHome: string;
   readonly userHome: string;
-  /** Roots of the workspace besides the confinement's own: sockets in them stay in sight. */
-  readonly workspaceRoots: readonly string[];
-  readonly tmp: string;
+  /** What is shown as /tmp: a folder, or a size in bytes for one in memory. */
+  readonly tmp: string | number;
   readonly cache: string;
-  readonly cacheMounts: readonly Mount[];
   /** An empty file. */
   readonly blank: string;
   readonly path: string;
-  /** Folders of our own programs: where they lie in the workspace, a command must not change what we run outside. */
-  readonly ownFolders: readonly string[];
   /** Folders in our home that commands may see: our programs for them. */
   readonly entries?: readonly string[];
   /** Folders of what those need. */
   readonly programs?: readonly string[];
+}
+
+export interface ViewInput extends GroundInput {
+  readonly confinement: Confinement;
+  readonly cacheMounts: readonly Mount[];
+  /** Folders of our own programs: where they lie in the workspace, a command must not change what we run outside. */
+  readonly ownFolders: readonly string[];
   /** Repositories in a root that its index names. */
   readonly links: KnownLinks;
+  /** What stands already, where the command is shown a session's view. */
+  readonly standing?: Standing;
+}
+
+/** A view that was made before: where it is, and what was mounted for it. */
+export interface Standing {
+  readonly path: string;
+  readonly mounts: readonly Mount[];
+  /** What each hidden place was, in `identityOf`. */
+  readonly identities: Readonly<Record<string, string>>;
+}
+
+/** Bubblewrap's arguments for what every view begins with, at `at` instead of `/`. */
+export function groundArguments(mounts: readonly Mount[], at: string): string[] {
+  const dev = isDevShared || at === "" ? ["--dev", `${at}/dev`] : [];
+  return ["--ro-bind", "/", at === "" ? "/" : at, ...dev, ...mountArguments(mounts, [], at)];
+}
+
+/** Who isn't root gets one by a further user namespace (for devpts, bubblewrap says), which nobody could join. */
+const isDevShared = process.getuid?.() === 0;
+
+export function groundOf(input: GroundInput): Mount[] {
+  return [
+    typeof input.tmp === "number" ? { type: "fresh", to: "/tmp", size: input.tmp } : bind(input.tmp, "/tmp", true),
+    { type: "hide", to: "/run", isFolder: true, blank: input.blank },
+    ...systemInRun.filter(existsSync).map((path) => bind(path, path, false)),
+    ...hiddenByTmp([input.userHome, ...(input.programs ?? [])], input.path).map((path) => bind(path, path, false)),
+    ...hides(maskedPaths(input.userHome, input.holdfastHome), input.blank),
+    bind(input.cache, input.cache, true),
+    ...(input.entries ?? []).map((path) => bind(path, path, false)),
+  ];
 }
 
 /** What a sandboxed command sees of the file system, as bubblewrap's arguments; and what must not appear while it runs. */
 export function viewOf(input: ViewInput): { readonly args: string[]; readonly absent: readonly string[] } {
-  const { confinement } = input;
+  const { confinement, standing } = input;
   const isWritable = confinement.mode === "workspace-write";
   const roots = confinement.roots.filter(existsSync).map((path) => realpathSync(path));
   const binds = (confinement.binds ?? []).map((one) => ({ ...one, to: existsSync(one.to) ? realpathSync(one.to) : one.to }));
@@ -39,8 +73,7 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
   const own = roots.filter((root) => !replacedRoots.has(root));
   const protections = isWritable ? own.map((root) => ({ root, ...protectionOf(root, input.links[root] ?? [], input.userHome) })) : [];
   const approved = confinement.scope.writable ?? [];
-  const keep = [...roots, ...input.workspaceRoots, input.tmp];
-  const masked = maskedPaths(input.userHome, input.holdfastHome, keep);
+  const masked = maskedPaths(input.userHome, input.holdfastHome);
   const kept = protections.flatMap(({ root, readOnly }) => {
     // What is hidden stays so: in a home folder, `.claude` and its like are a project's places and the user's.
     const paths = [
@@ -52,20 +85,7 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
       ...paths.map((path) => bind(path, path, false)),
     ];
   });
-  const mounts: Mount[] = [
-    bind(input.tmp, "/tmp", true),
-    { type: "hide", to: "/run", isFolder: true, blank: input.blank },
-    ...kernelSettings().map((path) => bind(path, path, false)),
-    ...systemInRun.filter(existsSync).map((path) => bind(path, path, false)),
-    ...hiddenByTmp([input.userHome, ...(input.programs ?? [])], input.path).map((path) => bind(path, path, false)),
-    ...masked.map((path): Mount => ({
-      type: "hide",
-      to: path,
-      isFolder: isFolder(path),
-      blank: input.blank,
-    })),
-    bind(input.cache, input.cache, true),
-    ...(input.entries ?? []).map((path) => bind(path, path, false)),
+  const ofCommand: Mount[] = [
     ...input.cacheMounts,
     ...own.map((root) => bind(root, root, isWritable)),
     ...protections.flatMap(({ writable, pinned }) => [...writable, ...pinned]).map((path) => bind(path, path, true)),
@@ -74,12 +94,32 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
     // What an approval names exactly wins over everything else.
     ...approved.filter(existsSync).map((path) => bind(realpathSync(path), realpathSync(path), true)),
   ];
-  return {
-    args: ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", ...mountArguments(mounts, ["/tmp"])],
-    absent: protections
-      .flatMap(({ absent }) => absent)
-      .filter((path) => !approved.some((each) => contains(path, each) || contains(each, path))),
-  };
+  const proc = ["--proc", "/proc", ...kernelSettings().flatMap((path) => ["--ro-bind", path, path])];
+  const absent = protections
+    .flatMap(({ absent: places }) => places)
+    .filter((path) => !approved.some((each) => contains(path, each) || contains(each, path)));
+  if (standing === undefined) {
+    const mounts = [...groundOf(input), ...ofCommand];
+    return { args: [...groundArguments(mounts, ""), ...proc], absent };
+  }
+  // A place that was replaced since has lost what hid it.
+  const fresh = hides(
+    masked.filter((path) => standing.identities[path] !== identityOf(path)),
+    input.blank,
+  );
+  const mounts = mountsUpon(standing.mounts, [...fresh, ...ofCommand]);
+  const dev = isDevShared ? [] : ["--dev", "/dev"];
+  return { args: ["--dev-bind", standing.path, "/", ...dev, ...mountArguments(mounts, standing.mounts), ...proc], absent };
+}
+
+function hides(paths: readonly string[], blank: string): Mount[] {
+  return paths.map((path) => ({ type: "hide", to: path, isFolder: isFolder(path), blank }));
+}
+
+/** Changes when a path is replaced by another file of that name. */
+export function identityOf(path: string): string {
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? "" : `${stat.dev} ${stat.ino} ${stat.birthtimeNs}`;
 }
 
 /** /run is full of sockets that lead out of the sandbox; these are files that programs need. */
@@ -101,13 +141,21 @@ function kernelSettings(): readonly string[] {
 }
 
 function findSettings(): string[] {
+  // Nobody else may write there.
+  if (process.getuid?.() !== 0) return [];
   const entries = readdirSync("/proc").filter((name) => !/^\d+$/.test(name));
-  return entries
-    .map((name) => join("/proc", name))
-    .filter((path) => {
-      const stat = lstatSync(path, { throwIfNoEntry: false });
-      return stat !== undefined && (stat.isDirectory() || (stat.isFile() && (stat.mode & 0o222) !== 0));
-    });
+  return entries.map((name) => join("/proc", name)).filter((path) => path === "/proc/sys" || holdsWritable(path));
+}
+
+function holdsWritable(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || stat.isSymbolicLink()) return false;
+  if (!stat.isDirectory()) return (stat.mode & 0o222) !== 0;
+  try {
+    return readdirSync(path).some((name) => holdsWritable(join(path, name)));
+  } catch {
+    return true;
+  }
 }
 
 /** Mounted on themselves, the folders on the way to a protected place can't be moved away together with it. */

@@ -8,7 +8,7 @@ import type { NetworkAccess } from "@holdfast/protocol";
 import type { ServerSpec } from "@holdfast/runtime/ports/server-processes";
 import { commandEnvironment } from "../processes/environment.ts";
 import { defaultScripts } from "../processes/launch.ts";
-import { createNetworks } from "../sandbox/network.ts";
+import { createNetworks, commandReach } from "../sandbox/network.ts";
 import { isolation, probeSandbox } from "../sandbox/problem.ts";
 import { findProgram, outerPath } from "../sandbox/programs.ts";
 import { nearestReal } from "../sandbox/real.ts";
@@ -64,14 +64,13 @@ async function confined(spec: ServerSpec, place: ServerPlace): Promise<ServerLau
     await rm(base, { recursive: true, force: true });
   };
   try {
-    const reach = place.network;
-    const link = await networks.link(network, reach, false, programs);
+    const reach = commandReach({ network: place.network, scope: {} });
+    const link = await networks.link(network, reach, null, programs);
     const env = commandEnvironment(place.environment, "/bin/sh", "/tmp", { XDG_CACHE_HOME: cache, ...link.environment });
     const view = viewOf({
-      confinement: { mode: "read-only", network: reach, scope: {}, roots, purpose: "session" },
+      confinement: { mode: "read-only", network: place.network, scope: {}, roots, purpose: "session" },
       holdfastHome: nearestReal(place.home),
       userHome: nearestReal(place.userHome),
-      workspaceRoots: roots,
       tmp,
       cache,
       cacheMounts: [],

@@ -19,7 +19,7 @@ export function httpFacts({ plan, tool, network }: PolicyRequest): Fact[] {
     const scope = { network: [entryFor(name, port)] };
     if (isInsideHost(name)) return { kind: "inside_host", what, scope };
     if (plan.writes.length > 0) return { kind: "remote_change", what, scope };
-    return network === "all" ? { kind: "allowed_host", what, scope: {} } : { kind: "network", what, scope };
+    return network === "all" || network.includes("all") ? { kind: "allowed_host", what, scope: {} } : { kind: "network", what, scope };
   }
 }
 

@@ -22,7 +22,7 @@ export function hostsOf(words: readonly ShellWord[]): string[] | null {
 
 /** What the session's network lacks for these hosts; null where it lacks nothing. `null` hosts can't be read. */
 export function missingHosts(hosts: readonly string[] | null, network: NetworkAccess): Scope | null {
-  if (network === "all") return null;
+  if (network === "all" || network.includes("all")) return null;
   if (hosts === null || hosts.length === 0) return { network: "all" };
   const missing = hosts.filter((host) => !isLoopback(host) && !(network !== "none" && network.some((rule) => matchesHost(host, rule))));
   return missing.length === 0 ? null : { network: missing };

@@ -1,3 +1,4 @@
+import type { NetworkAccess } from "@holdfast/protocol";
 import { addressFamily, isMetadataAddress, isPublicAddress } from "./addresses.ts";
 
 /** Finds every address of a name. */
@@ -15,6 +16,12 @@ export interface Reach {
   readonly isOpen: boolean;
   /** An entry is a host, `host:port`, or `*.domain` (its subdomains). */
   readonly hosts: readonly string[];
+}
+
+/** What a session's network, widened by what was approved, comes to: `all` opens every public host, also beside other entries. */
+export function reachOf(...accesses: readonly (NetworkAccess | undefined)[]): Reach {
+  const entries = accesses.flatMap((access) => (access === undefined || access === "none" ? [] : access));
+  return { isOpen: entries.includes("all"), hosts: entries.filter((entry) => entry !== "all") };
 }
 
 /** Lower case, no trailing dot, no brackets, non-ASCII names in their ASCII form; null for what is no host. */

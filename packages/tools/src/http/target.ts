@@ -1,5 +1,5 @@
 import type { Scope } from "@holdfast/protocol/decision";
-import { normalHost } from "@holdfast/runtime/network/hosts";
+import { normalHost, reachOf } from "@holdfast/runtime/network/hosts";
 import type { Reach } from "@holdfast/runtime/ports/network";
 import type { CallContext, CallRefusal } from "@holdfast/runtime/ports/tool-host";
 import { z } from "zod";
@@ -39,10 +39,6 @@ export function targetOf(text: string): Target | CallRefusal {
 }
 
 /** The session's network, widened by exactly what was approved. */
-export function reachOf({ confinement }: CallContext, scope: Scope): Reach {
-  const of = (access: Scope["network"] | "none") => (Array.isArray(access) ? access : []);
-  return {
-    isOpen: confinement.network === "all" || scope.network === "all",
-    hosts: [...of(confinement.network), ...of(scope.network)],
-  };
+export function reachFor({ confinement }: CallContext, scope: Scope): Reach {
+  return reachOf(confinement.network, scope.network);
 }
