@@ -112,7 +112,7 @@ describe("what is known of a model", () => {
     for (const name of ["openai/new", "openai/new", "anthropic/claude-opus-5-5", "openai/priced"]) await models(name);
     expect((await models("openai/new")).contextWindow).toBe(128_000);
     expect(notes).toHaveLength(2);
-    for (const part of ["openai/new", "128.0k tokens are assumed", "--max-cost can't hold", '[model."openai/new"]'])
+    for (const part of ["openai/new", "128.0k tokens are assumed", "no limit of cost can hold", '[model."openai/new"]'])
       expect(notes[0]).toContain(part);
     expect(notes[1]).not.toContain("cost");
   });

@@ -36,6 +36,7 @@ export const errorCodes = [
   "path_outside",
   "claim_lost",
   "undo_conflict",
+  "depth_reached",
   "network_refused",
   "network_unreached",
   "network_unanswered",

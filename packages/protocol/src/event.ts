@@ -197,6 +197,8 @@ export const eventPayloads = {
   "round.judged": z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail"]), report }),
   "hook.ran": hookRun,
   "limit.reached": z.object({ limit: z.string(), value: z.number(), max: z.number() }),
+  /** Four fifths of a limit are used; the model is told by a notice. */
+  "limit.warned": z.object({ limit: z.string(), value: z.number(), max: z.number() }),
   /** The final answer was held to the schema; the item is what was judged, null where nothing was said. */
   "output.judged": z.object({ step: z.number().int(), itemId: z.string().nullable(), problems: z.array(z.string()) }),
   "interrupt.received": z.object({ by: z.string() }),

@@ -7,6 +7,11 @@ export const limits = z.object({
   activeMsPerTurn: z.number().int().positive(),
   tokensPerSession: z.number().int().positive(),
   costPerSession: z.number().positive().nullable(),
+  /** Nobody named the limit of cost: where a cost can't be told, that is only said. Otherwise the turn ends. */
+  allowsUnknownCost: z.boolean().optional(),
+  /** The longest that a command may run, and that a call may wait which changes something over the network. */
+  commandMs: z.number().int().positive().optional(),
+  mutatingCallMs: z.number().int().positive().optional(),
   sameCallSameResult: z.number().int().positive(),
   checkRounds: z.number().int().nonnegative(),
   depth: z.number().int().nonnegative(),
@@ -18,7 +23,10 @@ export const defaultLimits: Limits = {
   callsPerTurn: 500,
   activeMsPerTurn: 2 * 60 * 60 * 1000,
   tokensPerSession: 5_000_000,
-  costPerSession: null,
+  costPerSession: 20,
+  allowsUnknownCost: true,
+  commandMs: 10 * 60 * 1000,
+  mutatingCallMs: 15_000,
   sameCallSameResult: 4,
   checkRounds: 3,
   depth: 2,

@@ -17,7 +17,7 @@ const costAt =
     (usage.inputTokens * input + usage.outputTokens * output) / 1_000_000;
 
 const readTool = () => createTestTool({ name: "read" });
-const limited = (costPerSession: number) => ({ limits: { ...defaultLimits, costPerSession } });
+const limited = (costPerSession: number) => ({ limits: { ...defaultLimits, costPerSession, allowsUnknownCost: false } });
 
 /** What a tokenizer makes of a request: `each` token a character of its texts, beside its fixed parts. */
 function inputTokens({ items }: SamplingRequest, each: number): number {

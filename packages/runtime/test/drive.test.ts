@@ -266,7 +266,7 @@ describe("endings", () => {
     const { defaultLimits } = await import("@holdfast/protocol");
     const model = createTestModel((n) => ({ calls: [{ name: "read", input: { n } }] }));
     const world = createWorld({ model, tools: [createTestTool({ name: "read" })] });
-    const { end } = await runPrompt(portsOf(world), { limits: { ...defaultLimits, costPerSession: 1 } });
+    const { end } = await runPrompt(portsOf(world), { limits: { ...defaultLimits, costPerSession: 1, allowsUnknownCost: false } });
     expect(end).toMatchObject({ standing: "exhausted", exitStatus: 5 });
     expect(end.report?.heading).toContain("cost is unknown");
     expect(model.requests).toHaveLength(1);

@@ -43,10 +43,15 @@ export function httpRequest(ports: ToolPorts, http: HttpPorts) {
     name: "http_request",
     description: `Send an HTTP request, as to a REST API, and read the answer. For a page to read use web_fetch.${secretsOf(http)}`,
     input,
-    async plan(wanted) {
+    async plan(wanted, context) {
       const target = targetOf(wanted.url);
       if (isRefusal(target)) return target;
       const method = wanted.method ?? "GET";
+      const most = context.limits.mutatingCallMs / 1000;
+      if (!isSafe(method) && wanted.timeout_s !== undefined && wanted.timeout_s > most)
+        return refuse(
+          `timeout_s: a ${method} may wait ${most} s here (limits.mutating_call_timeout in the user's config). Nothing was sent.`,
+        );
       const hasBody = wanted.json !== undefined || wanted.body !== undefined;
       if (wanted.json !== undefined && wanted.body !== undefined) return refuse("Give json or body, not both. Nothing was sent.");
       if (hasBody && isSafe(method)) return refuse(`A ${method} request has no body here; put it into the URL. Nothing was sent.`);
@@ -112,7 +117,7 @@ async function run(
         headers: pairs,
         body: body === undefined ? null : new TextEncoder().encode(body),
         reach: reachFor(context, intent.scope),
-        timeoutMs: (wanted.timeout_s ?? defaultTimeoutS) * 1000,
+        timeoutMs: Math.min((wanted.timeout_s ?? defaultTimeoutS) * 1000, isSafe(method) ? Infinity : context.limits.mutatingCallMs),
         maxBytes,
         // What changes something was approved for this URL: where it is sent on to is the model's to propose.
         maxRedirects: isSafe(method) ? maxRedirects : 0,

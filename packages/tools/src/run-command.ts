@@ -48,7 +48,10 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
       if (found === null) return null;
       return { name: "apply_patch", input: { patch: fromFolder(fromFolder(found.patch, found.folder), cwd ?? null) } };
     },
-    async plan({ command, cwd, expect }, context) {
+    async plan({ command, cwd, timeout_s, expect }, context) {
+      const most = context.limits.commandMs / 1000;
+      if (timeout_s !== undefined && timeout_s > most)
+        return refuse(`timeout_s: a command may run for ${most} s here (limits.command_timeout in the user's config). Nothing was run.`);
       if (command.includes("\0")) return refuse("The command holds a NUL character, which no program can be given. Nothing was run.");
       const where = await whereToRun(ports, cwd, context);
       if (isRefusal(where)) return where;
@@ -79,7 +82,7 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
           attempt: intent.attempt,
           command: wanted.command,
           cwd: intent.plan.cwd ?? context.cwd,
-          timeoutMs: (wanted.timeout_s ?? defaultTimeoutS) * 1000,
+          timeoutMs: Math.min((wanted.timeout_s ?? defaultTimeoutS) * 1000, context.limits.commandMs),
           outputCap,
           confinement: { ...context.confinement, scope: intent.scope },
           env: {},

@@ -223,6 +223,7 @@ function process(base: string, root: string, blobs: BlobStore, met: Meeting | nu
     seenDigest: () => null,
     task: () => null,
     output: () => null,
+    limits: { commandMs: 600_000, mutatingCallMs: 15_000 },
     handOver: async () => undefined,
     emit: () => undefined,
   };

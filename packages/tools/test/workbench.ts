@@ -74,6 +74,7 @@ export async function workbench(
     seenDigest: (path) => seen.get(path) ?? null,
     task: (id) => tasks.get(id) ?? null,
     output: (handle) => outputs.get(handle) ?? null,
+    limits: { commandMs: 600_000, mutatingCallMs: 15_000 },
     handOver: async () => undefined,
     emit: (text) => void live.push(text),
   };

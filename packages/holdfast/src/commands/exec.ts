@@ -17,7 +17,7 @@ import { readCall, sayPrompt } from "../prompts/use.ts";
 import { jsonLine } from "../render/json-events.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { Hosts } from "../runtime-api.ts";
-import { driveTurn } from "../session/drive-turn.ts";
+import { driveTurn, retrying } from "../session/drive-turn.ts";
 import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
 import { readImage } from "../session/images.ts";
@@ -140,7 +140,7 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     }
     const end = await driveTurn(ready.host, ready.session, {
       waiting: "return",
-      retryForMs: setup.config.network.retryForS * 1000,
+      ...retrying(setup.config),
       onEvent: shown.onEvent,
       onWait: setup.onWait,
       onStop: (handler) => io.onStop(handler),

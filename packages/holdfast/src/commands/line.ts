@@ -17,6 +17,7 @@ import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
 import { pickSession } from "../session/pick-session.ts";
 import { pruneDaily } from "../session/retention.ts";
+import { retrying } from "../session/drive-turn.ts";
 import type { ReadySession } from "../session/start.ts";
 import { checkedModel, notesOf, openSetup, resumeSession, setupFor, startSession, titleOf } from "../session/start.ts";
 import { version } from "../version.ts";
@@ -99,7 +100,7 @@ export async function runLine(
       screen,
       welcome,
       goesOn,
-      retryForMs: setup.config.network.retryForS * 1000,
+      ...retrying(setup.config),
       begin: async (prompt) => {
         if (ready === null) {
           ready = await startSession(io, hosts, setup, { ...wishes, model }, { title: titleOf(prompt), defaultApprovals: "ask" });

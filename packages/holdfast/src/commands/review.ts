@@ -14,7 +14,7 @@ import { isAtLeast, readFindings } from "../review/findings.ts";
 import { changesIn } from "../review/reopen.ts";
 import { renderReview } from "../review/render.ts";
 import type { Hosts } from "../runtime-api.ts";
-import { driveTurn } from "../session/drive-turn.ts";
+import { driveTurn, retrying } from "../session/drive-turn.ts";
 import type { SessionWishes } from "../session/flags.ts";
 import { readWishes, sessionFlags } from "../session/flags.ts";
 import { showJson, showProgress } from "../session/show-turn.ts";
@@ -190,7 +190,7 @@ async function takeTurn(
   await host.runtime.post(host.ports, session, { type: "input.send", parts: await inputParts(host, text, []) });
   return driveTurn(host, session, {
     waiting: "return",
-    retryForMs: setup.config.network.retryForS * 1000,
+    ...retrying(setup.config),
     onEvent,
     onWait: setup.onWait,
     onStop: (handler) => io.onStop(handler),

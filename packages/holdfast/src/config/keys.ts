@@ -144,7 +144,10 @@ export const keys = {
   network: key(
     table({
       idle_timeout_ms: key(count, "a model's stream that is silent for so long is taken as lost", { default: 300_000 }),
-      retry_for_s: key(count, "how long a failed request is tried again", { default: 600 }),
+      retry_for_s: key(
+        count,
+        "how long a failed request is tried again; where nothing is said 600, and while the provider limits the rate or is overloaded as long as the turn has time",
+      ),
     }),
     "your line to the models",
     { reason: "it is about your machine's network" },
@@ -155,8 +158,16 @@ export const keys = {
       max_steps: key(count, "steps a turn"),
       max_tool_calls: key(count, "tool calls a turn"),
       max_tokens: key(count, "uncached input and output tokens a session"),
-      max_cost: key(money, "US dollars a session; holds only where the cost is known"),
+      max_cost: key(
+        money,
+        "US dollars a session (20). Where the price of the model is unknown, that is said; a limit that you set yourself then ends the turn",
+      ),
       timeout: key(duration, "active time a turn, in seconds or as text; waiting for a person isn't counted", { as: "timeoutMs" }),
+      command_timeout: key(duration, "the longest that a command may run", { as: "commandTimeoutMs" }),
+      mutating_call_timeout: key(duration, "the longest that http_request waits for the answer to a request that changes something", {
+        as: "mutatingCallTimeoutMs",
+      }),
+      max_depth: key(count, "how deep sessions may start sessions, and Holdfast Holdfast"),
     }),
     "hard limits: reaching one ends the turn as exhausted",
     { project: "tighter" },

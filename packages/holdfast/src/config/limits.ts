@@ -8,6 +8,9 @@ export interface WrittenLimits {
   readonly maxTokens?: number;
   readonly maxCost?: number;
   readonly timeoutMs?: number;
+  readonly commandTimeoutMs?: number;
+  readonly mutatingCallTimeoutMs?: number;
+  readonly maxDepth?: number;
 }
 
 /** Single limits win over the preset. */
@@ -17,8 +20,12 @@ export function applyLimits(base: Limits, written: WrittenLimits): Limits {
     ...(written.maxSteps === undefined ? {} : { stepsPerTurn: written.maxSteps }),
     ...(written.maxToolCalls === undefined ? {} : { callsPerTurn: written.maxToolCalls }),
     ...(written.maxTokens === undefined ? {} : { tokensPerSession: written.maxTokens }),
-    ...(written.maxCost === undefined ? {} : { costPerSession: written.maxCost }),
+    // Who names a sum means it: where the cost can't be told, the turn ends.
+    ...(written.maxCost === undefined ? {} : { costPerSession: written.maxCost, allowsUnknownCost: false }),
     ...(written.timeoutMs === undefined ? {} : { activeMsPerTurn: written.timeoutMs }),
+    ...(written.commandTimeoutMs === undefined ? {} : { commandMs: written.commandTimeoutMs }),
+    ...(written.mutatingCallTimeoutMs === undefined ? {} : { mutatingCallMs: written.mutatingCallTimeoutMs }),
+    ...(written.maxDepth === undefined ? {} : { depth: written.maxDepth }),
   };
 }
 

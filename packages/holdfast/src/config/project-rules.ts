@@ -35,6 +35,9 @@ const fields = {
   max_tokens: "tokensPerSession",
   max_cost: "costPerSession",
   timeout: "activeMsPerTurn",
+  command_timeout: "commandMs",
+  mutating_call_timeout: "mutatingCallMs",
+  max_depth: "depth",
 } as const;
 type LimitKey = keyof typeof fields;
 
@@ -69,8 +72,8 @@ export async function judgeLimits(project: readonly Setting[], before: WrittenLi
     }
     const wanted = leaf?.read(value) as number;
     const most = held[fields[name as LimitKey]];
-    if (most !== null && wanted > most)
-      looser(`limits.${name} is looser than ${most}, which holds without it${name === "timeout" ? " (ms)" : ""}`);
+    if (most != null && wanted > most)
+      looser(`limits.${name} is looser than ${most}, which holds without it${name.endsWith("timeout") ? " (ms)" : ""}`);
   }
   return { problems, replaced };
 }

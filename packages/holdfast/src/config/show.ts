@@ -52,6 +52,9 @@ async function limitDefaults({ limits }: Config): Promise<ShownSetting[]> {
     max_tokens: preset.tokensPerSession,
     ...(preset.costPerSession === null ? {} : { max_cost: preset.costPerSession }),
     timeout: preset.activeMsPerTurn / 1000,
+    ...(preset.commandMs === undefined ? {} : { command_timeout: preset.commandMs / 1000 }),
+    ...(preset.mutatingCallMs === undefined ? {} : { mutating_call_timeout: preset.mutatingCallMs / 1000 }),
+    max_depth: preset.depth,
   };
   return Object.entries(values).map(([name, value]) => ({ key: `limits.${name}`, value, source: null }));
 }

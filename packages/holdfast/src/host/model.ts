@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
+import { clock } from "@holdfast/node/host/clock";
 import type { Model, SecretStore } from "@holdfast/runtime";
 import type { ResolvedFacts } from "@holdfast/models";
 import { isLoopback, vendorOf } from "@holdfast/models/providers";
@@ -7,6 +8,7 @@ import type { Config } from "../config/config.ts";
 import { loadedWindow } from "../config/local-servers.ts";
 import { endpointOf, type Endpoint } from "../config/model-choice.ts";
 import type { Env } from "../config/provider.ts";
+import { sharingLimit } from "./shared-limit.ts";
 import { describeUnknown } from "../render/model-facts.ts";
 
 export interface ModelHost {
@@ -66,9 +68,13 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
     const unknown = describeUnknown(name, facts);
     if (unknown !== null && !told.has(name)) host.onNote(unknown);
     told.add(name);
-    return (await import("@holdfast/models/priced")).withFacts(model, facts);
+    return sharingLimit((await import("@holdfast/models/priced")).withFacts(model, facts), hostOf(endpoint), clock);
   };
   return (name) => kept(whole, name, () => withKnown(name));
+}
+
+function hostOf({ baseUrl }: Endpoint): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl;
 }
 
 /** Samplings before which a server that doesn't tell its window is asked for it. */

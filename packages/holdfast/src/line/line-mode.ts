@@ -31,8 +31,8 @@ export interface LineModeOptions {
   readonly slash: SlashContext;
   /** Lines shown once at the start. */
   readonly welcome: readonly string[];
-  /** How long a failed request to the model is tried again. */
-  readonly retryForMs: number;
+  /** How long a failed request to the model is tried again, where it was said. */
+  readonly retryForMs?: number;
   /** A resumed session whose turn is still open goes on at once. */
   readonly goesOn: boolean;
 }
@@ -240,7 +240,7 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
   const drive = () =>
     driveTurn(host, session, {
       waiting: screen.isInteractive ? "stay" : "return",
-      retryForMs: options.retryForMs,
+      ...(options.retryForMs === undefined ? {} : { retryForMs: options.retryForMs }),
       onEvent,
       onDelta: (delta) => screen.print(answer.take(delta), "answer"),
       onWait: (message) => screen.print([sanitizeLine(message)]),

@@ -151,6 +151,8 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
         const { callId, durationMs, ...run } = event.payload;
         return within({ type: "hook.ran", ...run, call_id: callId, duration_ms: Math.round(durationMs) });
       }
+      case "limit.warned":
+        return within({ type: "limit.warned", ...event.payload });
       case "limit.reached":
         return completed({
           id: nextId(),

@@ -6,7 +6,7 @@ export function describeUnknown(model: string, { contextWindow, windowFrom, pric
   const isAssumed = windowFrom === "assumed";
   const parts = [
     ...(isAssumed ? [`its context window is unknown, ${count(contextWindow)} tokens are assumed`] : []),
-    ...(prices === null ? ["its price is unknown, so --max-cost can't hold"] : []),
+    ...(prices === null ? ["its price is unknown, so no limit of cost can hold"] : []),
   ];
   if (parts.length === 0) return null;
   const keys = [...(isAssumed ? ["context_window"] : []), ...(prices === null ? ["price_input", "price_output"] : [])];

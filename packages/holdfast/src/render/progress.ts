@@ -232,6 +232,10 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         const what = result === "changed" ? "changed the input" : `${result === "denied" ? "refused" : "failed"}: ${reason}`;
         return row("hook", `${at.replaceAll("_", " ")}, ${hook} ${what}`, result === "changed" ? style.care : style.bad);
       }
+      case "limit.warned": {
+        const { limit, value, max } = event.payload;
+        return row("limit", `${limit}: little is left, ${Number(value.toFixed(4))} of ${max} used`, style.care);
+      }
       case "limit.reached":
         return row("limit", `${event.payload.limit}: ${event.payload.value} of ${event.payload.max}`, style.bad);
       case "turn.stopping":

@@ -1,6 +1,12 @@
 import type { DriveEnd, DriveOptions } from "@holdfast/runtime";
 import type { StopSignal } from "../cli/io.ts";
+import type { Config } from "../config/config.ts";
 import type { OpenHost } from "../runtime-api.ts";
+
+/** How long failed requests are tried again, where the config says it. */
+export function retrying({ network: { retryForS } }: Config): { readonly retryForMs?: number } {
+  return retryForS === undefined ? {} : { retryForMs: retryForS * 1000 };
+}
 
 export interface TurnOptions extends Omit<DriveOptions, "signal"> {
   /** Subscribes to the person's (or the system's) wish to stop; returns how to unsubscribe. */

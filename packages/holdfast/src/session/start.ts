@@ -23,6 +23,7 @@ import { checksFromCommands, newChecks } from "./checks.ts";
 import { assertFree, newestSession, sessionById, untilFree } from "./find-session.ts";
 import type { SessionWishes } from "./flags.ts";
 import { settingsFrom, settingsPatch } from "./flags.ts";
+import { assertNesting } from "./nesting.ts";
 import { wishedNow } from "./wished-now.ts";
 
 /** A host's options, and where its config comes from. */
@@ -131,6 +132,7 @@ export async function startSession(
     defaultApprovals: about.defaultApprovals,
     presets: await limitPresets(),
   });
+  assertNesting(io.env, settings.limits);
   const checks = about.checks ?? newChecks(setup.loaded, wishes.checks);
   const host = await hosts.openHost(setup, {
     cwd: workspace.cwd,
@@ -206,6 +208,7 @@ export async function resumeSession(
   const workspace = { cwd: real, root: root ?? real };
   const isReview = view.checks.some((check) => check.kind === "inspected");
   const tools = isReview ? await (await import("../review/reopen.ts")).reviewTools(hosts, setup, workspace, view) : [];
+  assertNesting(io.env, { ...view.settings, ...patch }.limits);
   const host = await hosts.openHost(setup, { cwd: real, roots: view.roots, reach: { ...view.settings, ...patch }, tools });
   try {
     await untilFree(host.ports, session, waitMs);

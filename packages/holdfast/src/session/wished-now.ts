@@ -10,6 +10,9 @@ const limitKeys: Readonly<Record<keyof WrittenLimits, string>> = {
   maxTokens: "limits.max_tokens",
   maxCost: "limits.max_cost",
   timeoutMs: "limits.timeout",
+  commandTimeoutMs: "limits.command_timeout",
+  mutatingCallTimeoutMs: "limits.mutating_call_timeout",
+  maxDepth: "limits.max_depth",
 };
 
 /**

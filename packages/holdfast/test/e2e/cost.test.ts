@@ -31,7 +31,7 @@ test("of a model whose price nobody knows that is said at the start, once, and -
   const place = await createPlace(reads);
   const { code, stderr } = await place.exec("--max-cost", "5", "go");
   expect(code).toBe(5);
-  expect(stderr.split("its price is unknown, so --max-cost can't hold")).toHaveLength(2);
+  expect(stderr.split("its price is unknown, so no limit of cost can hold")).toHaveLength(2);
   expect(stderr).toContain("exhausted · the model's cost is unknown, so the limit of cost can't be held");
   expect(place.server.requests).toHaveLength(1);
 });

@@ -148,8 +148,8 @@ test.each<readonly [string, readonly Row[]]>([
   [
     "requests and a command",
     [
-      ["first-sale", request("silent", { timeout_s: 60 }), "in_doubt", 1, doubt],
-      ["second-sale", request("silent", { isKeyed: true, timeout_s: 60 }), "in_doubt", 1, doubt],
+      ["first-sale", request("silent", { timeout_s: 15 }), "in_doubt", 1, doubt],
+      ["second-sale", request("silent", { isKeyed: true, timeout_s: 15 }), "in_doubt", 1, doubt],
       ["a-sleeper", sleeper(), "interrupted", 1, /"aggregated_output"/],
       // It waits for the workspace that the command has.
       ["later-sale", mcp("charge", "silent"), "interrupted", 0, /[Nn]othing was done/],

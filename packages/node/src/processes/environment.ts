@@ -50,6 +50,11 @@ const unattended = {
   npm_config_update_notifier: "false",
 } as const;
 
+/** How often over a session has started what runs here: what it starts is one deeper, and there is a limit (`limits.max_depth`). */
+function nestingOf(parent: Readonly<Record<string, string | undefined>>): number {
+  return Number.parseInt(parent["HOLDFAST_DEPTH"] ?? "0", 10) || 0;
+}
+
 /** The runtime's own list of variables; `added` (caches, network, the caller's own) comes last and wins. */
 export function commandEnvironment(
   parent: Readonly<Record<string, string | undefined>>,
@@ -61,5 +66,13 @@ export function commandEnvironment(
   for (const [name, value] of Object.entries(parent)) {
     if (value !== undefined && ((inherited as readonly string[]).includes(name) || /^LC_[A-Z]+$/.test(name))) environment[name] = value;
   }
-  return { PATH: "/usr/local/bin:/usr/bin:/bin", ...environment, ...unattended, SHELL: bash, TMPDIR: tmp, ...added };
+  return {
+    PATH: "/usr/local/bin:/usr/bin:/bin",
+    ...environment,
+    ...unattended,
+    HOLDFAST_DEPTH: String(nestingOf(parent) + 1),
+    SHELL: bash,
+    TMPDIR: tmp,
+    ...added,
+  };
 }

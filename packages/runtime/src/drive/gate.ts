@@ -19,6 +19,7 @@ export function callContext(
   handOver: CallContext["handOver"] = holdsNothing,
 ): CallContext {
   const settings = settingsOf(driver);
+  const { limits } = settings;
   const { roots, cwd, ancestors = [] } = driver.registers.get("session", "") ?? { roots: [], cwd: null };
   let offset = 0;
   return {
@@ -27,6 +28,7 @@ export function callContext(
     callId,
     cwd: cwd ?? roots[0]?.path ?? "/",
     confinement: { mode: settings.sandbox, network: settings.network, scope, roots: roots.map((root) => root.path), purpose: "session" },
+    limits: { commandMs: limits.commandMs ?? Infinity, mutatingCallMs: limits.mutatingCallMs ?? Infinity },
     seenDigest: (path) => driver.registers.get("seen", path)?.digest ?? null,
     output: (handle) => driver.registers.get("output", handle)?.blob ?? null,
     task: (id) => driver.registers.get("task", id),

@@ -136,8 +136,10 @@ function callsOf(items: EventPayload<"sampling.settled">["items"]): ToolCall[] {
 
 function failed(driver: Driver, effect: SampleEffect, error: ModelError, loss: Loss): SessionEvent[] {
   const now = driver.ports.clock.now();
-  const since = driver.head.turn?.sampling?.firstFailureAt ?? now;
-  const delay = retryDelay(error, effect.attempt, now - since, driver.ports.ids.random(), driver.options.retryForMs);
+  const { turn } = driver.head;
+  const since = turn?.sampling?.firstFailureAt ?? now;
+  const leftMs = turn === null ? 0 : settingsOf(driver).limits.activeMsPerTurn - turn.activeMs - Math.max(0, now - turn.lastAt);
+  const delay = retryDelay(error, effect.attempt, now - since, driver.ports.ids.random(), leftMs, driver.options.retryForMs);
   const { samplingId, attempt } = effect;
   const failure: SessionEvent = {
     type: "sampling.failed",

@@ -4,6 +4,7 @@ import type { VerifierContext } from "../ports/index.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
+import { accountOf } from "./exhausted.ts";
 import { finalMessage } from "./output.ts";
 import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
@@ -147,7 +148,7 @@ async function stoppedReport(driver: Driver, outcome: string, reason: string): P
     criteria: [],
     ...(await changesOfTurn(driver)),
     subject: null,
-    reasons: reason === "" ? [] : [reason],
+    reasons: [...(reason === "" ? [] : [reason]), ...(outcome === "exhausted" ? accountOf(driver) : [])],
     ...remaining(driver),
   };
 }

@@ -3,7 +3,9 @@ import { isWaiting } from "./waiting.ts";
 import { hasOutputSchema } from "./decide.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
 import { reachedLimit, type CostOf, type Reached } from "./limits.ts";
+import { nearLimits } from "./near.ts";
 import { expiredQuestions, unaskedQuestions } from "./question.ts";
+import { describeLoop, loopOf, noRepeats } from "./repeats.ts";
 import type { State, Turn } from "./state.ts";
 
 export interface AdvanceInput {
@@ -98,13 +100,16 @@ function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, c
   const events: SessionEvent[] = [];
   if (turn.empty > 0) events.push(notice(newId, "Your answer was empty. Go on, or say what you have done."));
   else if (turn.wasCut) events.push(notice(newId, "Your answer was cut at the output limit. Go on from where it stopped."));
-  if (turn.repeat.count === limits.sameCallSameResult - 1 && !turn.repeat.isTold) {
-    events.push(
-      notice(
-        newId,
-        `The same call has given the same result ${turn.repeat.count} times in a row. Try another way; once more and the turn ends.`,
-      ),
-    );
+  const loop = loopOf(turn.repeats ?? noRepeats, limits.sameCallSameResult);
+  if (loop !== null && turn.repeats?.isTold !== true) {
+    const advice = "Try another way; to wait for something, wait within a call (sleep, or read_output with wait_s).";
+    events.push(notice(newId, `${describeLoop(loop)}. ${advice} At ${loop.max} the turn ends.`));
+  }
+  const near = nearLimits(state.head, turn, limits);
+  if (near.length > 0) {
+    events.push(...near.map(({ limit, value, max }): SessionEvent => ({ type: "limit.warned", payload: { limit, value, max } })));
+    const advice = "Reaching a limit ends the turn: do what matters most, and say what remains.";
+    events.push(notice(newId, `Little is left of ${near.map(({ text }) => text).join(" and of ")}. ${advice}`));
   }
   events.push(...steering.map((message): SessionEvent => ({ type: "input.taken", payload: { message } })));
   events.push({ type: "sampling.intended", payload: { samplingId: newId("smp"), step: turn.step + 1 } });

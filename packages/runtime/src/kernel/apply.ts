@@ -5,6 +5,7 @@ import type { Applied } from "./change.ts";
 import { amendCall, drop, grow, openCall, put, turn } from "./change.ts";
 import { forked } from "./forked.ts";
 import { itemErased } from "./item-erased.ts";
+import { loopOf, noRepeats } from "./repeats.ts";
 import { samplingFailed, samplingSettled, spend } from "./sampling-settled.ts";
 import type { Head, RegisterPut, Registers, Turn } from "./state.ts";
 import { brief } from "./stopped.ts";
@@ -212,6 +213,8 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return { head, puts: [put("erasing", event.payload.itemId, null)] };
     case "turn.ended":
       return { head: { ...head, turn: null }, puts: [put("report", "", null)] };
+    case "limit.warned":
+      return { head: turn(head, (t) => ({ warned: [...(t.warned ?? []), event.payload.limit] })), puts: [] };
     case "driver.attached":
     case "limit.reached":
     case "tip.signed":
@@ -220,10 +223,12 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
   }
 }
 
-/** A notice that comes when a repeated call is about to end the turn is the warning of it. */
+/** A notice that comes while a loop is near its end is the warning of it. */
 function noticed(head: Head, registers: Registers): Head {
-  const limit = registers.get("settings", "")?.limits.sameCallSameResult ?? 0;
-  return turn(head, (t) => (t.repeat.count === limit - 1 ? { repeat: { ...t.repeat, isTold: true } } : {}));
+  const most = registers.get("settings", "")?.limits.sameCallSameResult ?? Infinity;
+  return turn(head, ({ repeats }) =>
+    repeats === undefined || loopOf(repeats, most) === null ? {} : { repeats: { ...repeats, isTold: true } },
+  );
 }
 
 function newTurn(id: string, at: number): Turn {
@@ -246,7 +251,7 @@ function newTurn(id: string, at: number): Turn {
     stopping: null,
     isEffectful: false,
     hasSnapshot: false,
-    repeat: { digest: "", count: 0, isTold: false },
+    repeats: noRepeats,
   };
 }
 

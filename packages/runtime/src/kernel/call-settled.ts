@@ -1,8 +1,8 @@
 import type { EventPayload } from "@holdfast/protocol";
-import { sha256 } from "../hash.ts";
 import { closeApproval, closeQuestion } from "./answered.ts";
 import type { Applied } from "./change.ts";
 import { grow, openCall, put, turn } from "./change.ts";
+import { noRepeats, repeated } from "./repeats.ts";
 import type { Head, RegisterPut, Registers, Turn } from "./state.ts";
 import { brief } from "./stopped.ts";
 
@@ -32,16 +32,12 @@ export function callSettled(head: Head, registers: Registers, payload: EventPayl
   const call = registers.get("call", callId);
   const name = head.turn?.open.find((entry) => entry.id === callId)?.name ?? "";
   const doubt = call === null ? null : `${call.name}:${call.inputDigest}`;
-  const digest = call === null ? "" : sha256(`${doubt}\n${outcome.status}\n${outcome.text}`);
+  // Of a task that goes on: the world may say something new next time.
+  const runsOn = outcome.output !== undefined && outcome.endedTask === undefined && registers.get("task", outcome.output) !== null;
   return {
     head: turn(grow(head, [result]), (t) => ({
       open: t.open.filter((entry) => entry.id !== callId),
-      repeat:
-        digest === ""
-          ? t.repeat
-          : t.repeat.digest === digest
-            ? { ...t.repeat, count: t.repeat.count + 1 }
-            : { digest, count: 1, isTold: false },
+      repeats: repeated(t.repeats ?? noRepeats, name, call, outcome, runsOn),
       stopping: outcome.gaveUp === undefined ? t.stopping : gaveUp(registers, outcome.gaveUp),
     })),
     puts: [

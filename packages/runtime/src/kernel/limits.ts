@@ -1,9 +1,10 @@
 import type { Limits, Usage } from "@holdfast/protocol";
 import { noUsage } from "@holdfast/protocol";
+import { describeLoop, loopOf, noRepeats, type Loop } from "./repeats.ts";
 import type { Head, Turn } from "./state.ts";
 
 export interface Reached {
-  readonly limit: keyof Limits;
+  readonly limit: keyof Limits | Loop["limit"];
   readonly value: number;
   readonly max: number;
   /** For the person: what was reached, and how to go on. */
@@ -70,14 +71,8 @@ export function reachedLimit(head: Head, turn: Turn, limits: Limits, costOf: Cos
   if (turn.activeMs >= limits.activeMsPerTurn) {
     return reach("activeMsPerTurn", turn.activeMs, limits.activeMsPerTurn, "the limit of active milliseconds a turn", "--timeout");
   }
-  if (turn.repeat.count >= limits.sameCallSameResult) {
-    return {
-      limit: "sameCallSameResult",
-      value: turn.repeat.count,
-      max: limits.sameCallSameResult,
-      reason: `the same call gave the same result ${turn.repeat.count} times in a row`,
-    };
-  }
+  const loop = loopOf(turn.repeats ?? noRepeats, limits.sameCallSameResult);
+  if (loop?.isReached === true) return { limit: loop.limit, value: loop.value, max: loop.max, reason: describeLoop(loop) };
   return reachedBudget(head, limits, costOf);
 }
 
@@ -96,12 +91,15 @@ function reachedTokens(head: Head, limits: Limits): Reached | null {
   return reach("tokensPerSession", spentTokens(head), limits.tokensPerSession, what, "--max-tokens");
 }
 
-/** A cost that can't be told can't be limited either: then the turn ends, instead of the limit being ignored. */
+/**
+ * A limit of cost that a person set ends the turn where the cost can't be told, instead of being ignored. The one that holds
+ * by itself limits what is known.
+ */
 function reachedCost(head: Head, limits: Limits, costOf: CostOf | null): Reached | null {
   const max = limits.costPerSession;
   if (max === null) return null;
   const spent = Number((head.cost ?? 0).toFixed(6));
-  if (head.hasUnknownCost === true || (head.cost === null && head.usage.outputTokens > 0)) {
+  if (limits.allowsUnknownCost !== true && (head.hasUnknownCost === true || (head.cost === null && head.usage.outputTokens > 0))) {
     const reason = "the model's cost is unknown, so the limit of cost can't be held; resume without --max-cost";
     return { limit: "costPerSession", value: spent, max, reason };
   }

@@ -18,6 +18,7 @@ import type {
   WorldSection,
 } from "@holdfast/protocol";
 import { noUsage } from "@holdfast/protocol";
+import type { Repeats } from "./repeats.ts";
 
 /** A call of the latest sampling that has no settlement yet. */
 export interface OpenCall {
@@ -77,7 +78,10 @@ export interface Turn {
   /** True once an effect that can change the workspace was intended: then its end is compared with its start. */
   readonly isEffectful: boolean;
   readonly hasSnapshot: boolean;
-  readonly repeat: { readonly digest: string; readonly count: number; readonly isTold: boolean };
+  /** Missing in a turn that an earlier version began. */
+  readonly repeats?: Repeats;
+  /** Limits of which the turn was told that little is left. */
+  readonly warned?: readonly string[];
 }
 
 /** A session's control state: small, overwritten at each commit. */

@@ -60,7 +60,10 @@ export interface DriveOptions {
   readonly onWait?: (message: string) => void;
   /** What to do when nothing but an approval or an answer is waited for: give the session back, or stay and listen. */
   readonly waiting: "return" | "stay";
-  /** How long a failed sampling is tried again, ms, counted from its first failure; ten minutes where nothing is said. */
+  /**
+   * How long a failed sampling is tried again, ms, counted from its first failure. Where nothing is said: ten minutes, and
+   * where the provider is busy (limited rate, overload) as long as the turn has time.
+   */
   readonly retryForMs?: number;
   /** Aborting detaches: the driver stops at once and leaves the session as a killed process would. Not an interrupt. */
   readonly signal?: AbortSignal;

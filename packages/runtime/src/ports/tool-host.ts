@@ -17,6 +17,8 @@ export interface CallContext {
   readonly callId: string;
   readonly cwd: string;
   readonly confinement: Confinement;
+  /** The longest that its parts may take, ms. */
+  readonly limits: { readonly commandMs: number; readonly mutatingCallMs: number };
   /** Digest of a file as the model saw it last, by real path; null where it never did. */
   seenDigest(realPath: string): string | null;
   /** Tasks of this session that still run, and where their output is. */

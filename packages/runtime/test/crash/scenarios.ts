@@ -199,7 +199,9 @@ const interrupted: Scenario = {
 const limited: Scenario = {
   ...plain,
   name: "a limit",
-  settings: { limits: { ...defaultLimits, stepsPerTurn: 1 } },
+  settings: { limits: { ...defaultLimits, callsPerTurn: 5 } },
+  // Four of the five calls, and with the fifth the end.
+  answer: (index) => (index === 0 ? { calls: [1, 2, 3, 4].map((n) => ({ name: "act", input: { n } })) } : act),
   steps: [go, drive],
 };
 

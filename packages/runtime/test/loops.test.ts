@@ -1,0 +1,181 @@
+import { defaultLimits, type CallOutcome, type Json } from "@holdfast/protocol";
+import { describe, expect, test } from "vitest";
+import { readSession, type CallIntent } from "../src/index.ts";
+import { expectLaw } from "./invariants.ts";
+import { createTestModel, createTestTool, createWorld, done, portsOf, runPrompt } from "./kit.ts";
+
+type Wanted = (n: number) => { readonly name: string; readonly input: Json };
+
+/** A model that makes these calls one after the other, 60 at most; the tools answer by `run`. */
+async function loop(wanted: Wanted, run: (intent: CallIntent, n: number) => CallOutcome, last = 60) {
+  let calls = 0;
+  const names = ["read", "status", "commit"];
+  const tools = names.map((name) => createTestTool({ name, run: async (intent) => run(intent, (calls += 1)) }));
+  const model = createTestModel((n) => (n < last ? { calls: [wanted(n)] } : { text: "done" }));
+  const world = createWorld({ model, tools });
+  const { session, end } = await runPrompt(portsOf(world));
+  const { events } = await readSession(world, session);
+  await expectLaw(world.log, session);
+  return {
+    end,
+    calls: () => calls,
+    reached: events.flatMap((event) => (event.type === "limit.reached" ? [event.payload] : [])),
+    told: events.flatMap((event) => (event.type === "notice.added" ? [event.payload.notice.text] : [])),
+  };
+}
+
+const same = () => done("the same");
+const read: Wanted = () => ({ name: "read", input: { path: "a.txt" } });
+
+describe("doom loop (C01)", () => {
+  test("the same call with the same result: the model is told before the last round, then the turn ends as exhausted and says why", async () => {
+    const { end, calls, told, reached } = await loop(read, same);
+    expect(end).toMatchObject({ standing: "exhausted", exitStatus: 5 });
+    expect(calls()).toBe(4);
+    expect(told).toEqual([expect.stringContaining("the same result from read, 3 times in a row")]);
+    expect(told[0]).toContain("At 4 the turn ends");
+    expect(reached).toEqual([{ limit: "sameCallSameResult", value: 4, max: 4 }]);
+    expect(end.report?.reasons.join("\n")).toMatch(/done: 4 steps and 4 tool calls/);
+  });
+
+  test.each([
+    [2, 8],
+    [3, 12],
+  ])("a cycle of %i calls", async (length, most) => {
+    const names = ["read", "status", "commit"].slice(0, length);
+    const { end, calls, told, reached } = await loop((n) => ({ name: names[n % length]!, input: {} }), same);
+    expect([end.standing, calls()]).toEqual(["exhausted", most]);
+    expect(told).toHaveLength(1);
+    expect(reached).toEqual([{ limit: "cycle", value: 4, max: 4 }]);
+    expect(end.report?.heading).toContain(`4 times round: the same result from ${names.join(" → ")}`);
+  });
+
+  test("the same arguments in another order, and with other white space", async () => {
+    const inputs = [
+      { command: "git status", cwd: "." },
+      { cwd: ".", command: "git  status " },
+      { cwd: ".", command: "\tgit status" },
+    ];
+    const { end, calls } = await loop((n) => ({ name: "read", input: inputs[n % 3]! }), same);
+    expect([end.standing, calls()]).toEqual(["exhausted", 4]);
+  });
+
+  test("the same call whose output grows is let through three times as often", async () => {
+    const { end, calls, reached } = await loop(read, (_, n) => done("line\n".repeat(n)));
+    expect([end.standing, calls()]).toEqual(["exhausted", 12]);
+    expect(reached).toEqual([{ limit: "sameCallSameResult", value: 12, max: 12 }]);
+  });
+
+  test("two calls that take turns with ever new results", async () => {
+    const { end, calls, reached } = await loop(
+      (n) => ({ name: n % 2 === 0 ? "read" : "status", input: {} }),
+      (_, n) => done(`${n}`),
+    );
+    expect([end.standing, calls(), reached[0]?.limit]).toEqual(["exhausted", 24, "cycle"]);
+  });
+
+  test("a call of no tool there is", async () => {
+    const { end } = await loop(() => ({ name: "no_such_tool", input: {} }), same);
+    expect(end.standing).toBe("exhausted");
+  });
+
+  test("polling a job ten times is no loop where each call waits, and none where it brings news", async () => {
+    for (const text of ["pending", null]) {
+      const polled = await loop(read, (_, n) => done(text ?? `${n} of 10`, text === null ? {} : { durationMs: 1_000 }), 10);
+      expect([polled.end.standing, polled.calls()]).toEqual(["unverified", 10]);
+    }
+    const spaced = await loop(
+      (n) => ({ name: n % 2 === 0 ? "read" : "status", input: {} }),
+      ({ name }) => done("pending", name === "read" ? { durationMs: 5_000 } : {}),
+      20,
+    );
+    expect([spaced.end.standing, spaced.calls(), spaced.told]).toEqual(["unverified", 20, []]);
+  });
+
+  test("polling without an end is one, after five times as many rounds", async () => {
+    const { end, calls } = await loop(read, () => done("pending", { durationMs: 1_000 }));
+    expect([end.standing, calls()]).toEqual(["exhausted", 20]);
+  });
+
+  test("a change in between breaks a loop, and the next one is told anew", async () => {
+    const inputs = [1, 1, 1, 2, 1, 1, 1, 3];
+    const { end, told } = await loop((n) => ({ name: "read", input: inputs[n % 8]! }), same, 16);
+    expect(end.standing).toBe("unverified");
+    expect(told).toHaveLength(4);
+  });
+});
+
+describe("retry storm (C01)", () => {
+  const failing = (_: CallIntent, n: number) => done(`error ${n}`, { status: "failed" });
+
+  test("the same call that fails each time, in ever new words", async () => {
+    const { end, calls, reached } = await loop(read, failing);
+    expect([end.standing, calls()]).toEqual(["exhausted", 8]);
+    expect(reached).toEqual([{ limit: "retryStorm", value: 8, max: 8 }]);
+    expect(end.report?.heading).toContain("a retry storm, 8 times in a row: read failed");
+  });
+
+  test("calls of which none succeeds any more, whatever they are", async () => {
+    const { end, calls, reached } = await loop((n) => ({ name: "read", input: { n } }), failing);
+    expect([end.standing, calls(), reached[0]?.limit]).toEqual(["exhausted", 20, "retryStorm"]);
+  });
+});
+
+describe("limits of a turn", () => {
+  test("at four fifths the model and the person are told once of each limit", async () => {
+    const model = createTestModel((n) => ({ calls: [{ name: "read", input: { n } }] }));
+    const world = createWorld({ model, tools: [createTestTool({ name: "read" })] });
+    const { session, end } = await runPrompt(portsOf(world), { limits: { ...defaultLimits, stepsPerTurn: 10, callsPerTurn: 20 } });
+    expect(end.standing).toBe("exhausted");
+    const { events } = await readSession(world, session);
+    const warned = events.flatMap((event) => (event.type === "limit.warned" ? [event.payload] : []));
+    expect(warned).toEqual([{ limit: "stepsPerTurn", value: 8, max: 10 }]);
+    const told = events.flatMap((event) => (event.type === "notice.added" ? [event.payload.notice.text] : []));
+    expect(told).toEqual([expect.stringContaining("the steps of this turn (8 of 10 used)")]);
+    await expectLaw(world.log, session);
+  });
+
+  test("the limit of cost that holds by itself goes on where the price is unknown; one that was set ends the turn", async () => {
+    for (const [stops, standing] of [
+      [false, "unverified"],
+      [true, "exhausted"],
+    ] as const) {
+      const world = createWorld({
+        model: createTestModel((n) => (n < 2 ? { calls: [{ name: "read", input: { n } }] } : { text: "done" })),
+        tools: [createTestTool({ name: "read" })],
+      });
+      const limits = { ...defaultLimits, ...(stops ? { allowsUnknownCost: false } : {}) };
+      expect(limits.costPerSession).toBe(20);
+      expect((await runPrompt(portsOf(world), { limits })).end.standing).toBe(standing);
+    }
+  });
+
+  test("retry budget shape (C06): twenty minutes of limited rate are waited through where the turn has two hours", async () => {
+    const error = { class: "rate_limited", message: "slow down", status: 429, code: null, retryAfterMs: null } as const;
+    let asked = 0;
+    const model = createTestModel(() => {
+      asked += 1;
+      return world.clock.now() - 1_000_000 < 20 * 60_000 ? { fail: { type: "failed", error } } : { text: "done" };
+    });
+    const world = createWorld({ model });
+    const { end } = await runPrompt(portsOf(world));
+    expect(end).toMatchObject({ standing: "unverified", report: { message: "done" } });
+    expect(asked).toBeGreaterThan(11);
+  });
+
+  test("retry budget shape (C06): it ends with the turn's time, and at once where the provider names a longer one", async () => {
+    const limits = { ...defaultLimits, activeMsPerTurn: 30 * 60_000 };
+    for (const [retryAfterMs, atLeast] of [
+      [null, 29 * 60_000],
+      [31 * 60_000, 0],
+    ] as const) {
+      const error = { class: "overloaded", message: "busy", status: 529, code: null, retryAfterMs } as const;
+      const world = createWorld({ model: createTestModel(() => ({ fail: { type: "failed", error } })) });
+      const { end } = await runPrompt(portsOf(world), { limits });
+      expect(end).toMatchObject({ standing: "failed", error: { code: "model_overloaded" } });
+      const took = world.clock.now() - 1_000_000;
+      expect(took).toBeGreaterThanOrEqual(atLeast);
+      expect(took).toBeLessThanOrEqual(limits.activeMsPerTurn);
+    }
+  });
+});
