@@ -37,7 +37,7 @@ export function callSettled(head: Head, registers: Registers, payload: EventPayl
   return {
     head: turn(grow(head, [result]), (t) => ({
       open: t.open.filter((entry) => entry.id !== callId),
-      repeats: repeated(t.repeats ?? noRepeats, name, call, outcome, runsOn),
+      repeats: repeated(t.repeats ?? noRepeats, name, call?.plan ?? null, outcome, runsOn),
       stopping: outcome.gaveUp === undefined ? t.stopping : gaveUp(registers, outcome.gaveUp),
     })),
     puts: [

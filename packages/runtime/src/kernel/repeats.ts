@@ -1,7 +1,6 @@
-import type { CallOutcome, Json } from "@holdfast/protocol";
+import type { CallOutcome, CallPlan, Json } from "@holdfast/protocol";
 import { canonical } from "../canonical.ts";
 import { sha256 } from "../hash.ts";
-import type { CallRegister } from "./state.ts";
 
 /** A settled call as far as it is compared with others: digests of what was asked, and of that with what came back. */
 interface Seen {
@@ -36,9 +35,9 @@ const waitedMs = 1_000;
 const longestWhat = 60;
 
 /** Counts a settled call in. One that was never decided (no such tool, no valid input) is known by what it was told. */
-export function repeated(before: Repeats, name: string, call: CallRegister | null, outcome: CallOutcome, runsOn: boolean): Repeats {
-  const asked = sha256(`${name}\n${call === null ? outcome.text : canonical(plain(call.plan.input))}`).slice(0, 16);
-  const what = call === null || call.plan.summary.startsWith(name) ? (call?.plan.summary ?? name) : `${name} ${call.plan.summary}`;
+export function repeated(before: Repeats, name: string, plan: CallPlan | null, outcome: CallOutcome, runsOn: boolean): Repeats {
+  const asked = sha256(`${name}\n${plan === null ? outcome.text : canonical(plain(plan.input))}`).slice(0, 16);
+  const what = plan === null || plan.summary.startsWith(name) ? (plan?.summary ?? name) : `${name} ${plan.summary}`;
   const now: Seen = {
     what: what.length > longestWhat ? `${what.slice(0, longestWhat - 1)}…` : what,
     call: asked,
