@@ -18,6 +18,7 @@ const checks: readonly { readonly name: string; readonly argv: readonly string[]
   { name: "unused code and dependencies", argv: [join(bin, "knip"), "--no-config-hints"], mend: "" },
   { name: "dependency arrows", argv: [process.execPath, "scripts/check-arrows.ts"], mend: "the rules are in docs/architecture.md" },
   { name: "exported schemas", argv: [process.execPath, "scripts/export-schemas.ts", "--check"], mend: "npm run schemas" },
+  { name: "built-in rules", argv: [process.execPath, "scripts/export-presets.ts", "--check"], mend: "npm run schemas" },
   { name: "config reference", argv: [process.execPath, "scripts/export-config.ts", "--check"], mend: "npm run schemas" },
 ];
 

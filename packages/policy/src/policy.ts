@@ -1,13 +1,13 @@
 import type { Policy, PolicyDecision, PolicyRequest } from "@holdfast/runtime/ports/policy";
-import { commandFacts } from "./decide/command.ts";
-import { fileFacts } from "./decide/files.ts";
-import { typedFacts } from "./decide/typed.ts";
-import { httpFacts } from "./decide/http.ts";
-import { judgeSubjects, unanswered } from "./decide/judge.ts";
-import type { Fact } from "./facts/fact.ts";
+import { aloneFacts } from "./decide/alone.ts";
+import type { IsMcpAllowed } from "./decide/facts-of.ts";
+import { factsOf } from "./decide/facts-of.ts";
+import { type AloneFacts, type FactAnswer, judge, judgePart, unanswered } from "./decide/judge.ts";
+import { type JudgedRequest, modeOf, type Part } from "./decide/part.ts";
 import type { PolicyPlaces } from "./facts/place.ts";
 import { builtinRules } from "./rules/builtin.ts";
-import type { Rule } from "./rules/rule.ts";
+import type { Mode, Rule } from "./rules/rule.ts";
+import { type RuleSet, ruleSet } from "./rules/rule-set.ts";
 
 export interface PolicyOptions {
   /** The person's home folder. Without it, what starts at `~` counts as outside the workspace. */
@@ -20,16 +20,28 @@ export interface PolicyOptions {
   readonly masked?: readonly string[];
   /** Real paths of files in the workspace that hooks and MCP servers run. */
   readonly guarded?: readonly string[];
-  /** All rules that hold; default the built-in ones. */
-  readonly rules?: readonly Rule[];
   /** Tools of MCP servers that the user allowed, by the server's name and the tool's own. */
   readonly isMcpAllowed?: IsMcpAllowed;
+  /** Rules of the organisation, the user and the project, beside the built-in ones. */
+  readonly rules?: readonly Rule[];
+  /** True: nothing is allowed but by `rules`. The built-in reviews and denies hold. */
+  readonly isAlone?: boolean;
 }
 
-type IsMcpAllowed = (server: string, tool: string) => boolean;
+/** What a call came to, step by step. */
+export interface Explanation {
+  readonly decision: PolicyDecision;
+  readonly mode: Mode;
+  readonly parts: readonly { readonly part: Part; readonly answers: readonly FactAnswer[] }[];
+}
 
-/** The policy with its built-in rules. `decide` never throws: whatever goes wrong inside becomes a review. */
-export function createPolicy(options: PolicyOptions = {}): Policy {
+export interface ExplainingPolicy extends Policy {
+  /** May throw where the host can't be asked; `decide` makes a review of that. */
+  explain(request: PolicyRequest): Promise<Explanation>;
+}
+
+/** The policy: the built-in rules of the session's mode, and those given. `decide` never throws: whatever goes wrong inside becomes a review. */
+export function createPolicy(options: PolicyOptions = {}): ExplainingPolicy {
   const places: PolicyPlaces = {
     home: options.home ?? null,
     temporary: options.temporary ?? ["/tmp"],
@@ -38,93 +50,58 @@ export function createPolicy(options: PolicyOptions = {}): Policy {
     guarded: options.guarded ?? [],
   };
   const isMcpAllowed = options.isMcpAllowed ?? (() => false);
-  const rules = options.rules ?? builtinRules;
+  const setOf = keepSets(options.rules ?? [], options.isAlone ?? false);
+
+  async function prepare(request: PolicyRequest): Promise<{ judged: JudgedRequest; rules: RuleSet; alone: AloneFacts }> {
+    const mode = modeOf(request);
+    const rules = setOf(mode, request.isTrusted);
+    const known = { places, usesPaths: rules.usesPaths };
+    const found = await factsOf(request, known, isMcpAllowed);
+    const parts = request.repeatsDoubt ? found.parts.map(withDoubt) : found.parts;
+    const judged: JudgedRequest = {
+      request,
+      mode,
+      home: places.home,
+      parts,
+      provenRead: found.provenRead && !request.repeatsDoubt,
+    };
+    return { judged, rules, alone: await aloneFacts(judged, rules, known) };
+  }
+
   return {
     async decide(request) {
       try {
-        return await decide(request, places, isMcpAllowed, rules);
+        const { judged, rules, alone } = await prepare(request);
+        return judge(judged, rules, alone);
       } catch {
         return unanswered;
       }
     },
+    async explain(request) {
+      const { judged, rules, alone } = await prepare(request);
+      return {
+        decision: judge(judged, rules, alone),
+        mode: judged.mode,
+        parts: judged.parts.map((part) => ({ part, answers: judgePart(part, judged, rules, alone) })),
+      };
+    },
   };
 }
 
-async function decide(
-  request: PolicyRequest,
-  places: PolicyPlaces,
-  isMcpAllowed: IsMcpAllowed,
-  rules: readonly Rule[],
-): Promise<PolicyDecision> {
-  const { subjects, provenRead } = await factsOf(request, places, isMcpAllowed);
-  const doubt: Fact[] = request.repeatsDoubt ? [{ kind: "repeats_doubt", what: "", scope: {} }] : [];
-  return judgeSubjects(
-    subjects.map((facts) => [...facts, ...doubt]),
-    rules,
-    provenRead && !request.repeatsDoubt,
-  );
+function withDoubt(part: Part): Part {
+  return { ...part, facts: [...part.facts, { kind: "repeats_doubt", what: "", scope: {} }] };
 }
 
-interface FactsOfCall {
-  readonly subjects: Fact[][];
-  readonly provenRead: boolean;
-}
-
-/** One list of facts for each part of the call that rules are applied to. */
-export async function factsOf(
-  request: PolicyRequest,
-  places: PolicyPlaces,
-  isMcpAllowed: IsMcpAllowed = () => false,
-): Promise<FactsOfCall> {
-  if (request.plan.mcp !== undefined) return { subjects: [mcpFacts(request, isMcpAllowed)], provenRead: false };
-  switch (request.tool) {
-    case "run_command": {
-      const { command } = request.plan;
-      return command === undefined ? single("unknown_tool", "run_command without a command") : commandFacts(request, command, places);
-    }
-    case "read_file":
-    case "search":
-    case "list_files":
-    case "view_image": {
-      const facts = await fileFacts(request, "read", places);
-      return { subjects: [facts], provenRead: true };
-    }
-    case "edit_file":
-    case "write_file":
-    case "apply_patch":
-      return { subjects: [await fileFacts(request, "edit", places)], provenRead: false };
-    case "write_input": {
-      const { typed } = request.plan;
-      return typed === undefined ? single("harmless_tool", request.tool) : typedFacts(request, typed, places);
-    }
-    case "http_request":
-    case "web_fetch":
-      return { subjects: [httpFacts(request)], provenRead: false };
-    case "web_search":
-      return single("configured_service", request.plan.summary);
-    case "read_output":
-    case "read_change":
-    case "update_plan":
-    case "ask_user":
-    case "give_up":
-    case "search_tools":
-      return single("harmless_tool", request.tool);
-    default:
-      return single("unknown_tool", request.tool);
-  }
-}
-
-function single(kind: Fact["kind"], what: string): FactsOfCall {
-  return { subjects: [[{ kind, what, scope: {} }]], provenRead: false };
-}
-
-/** What a server's tool does, nobody here can tell: what it says of itself grants nothing. */
-function mcpFacts({ plan, mode }: PolicyRequest, isMcpAllowed: IsMcpAllowed): Fact[] {
-  const { server, tool } = plan.mcp!;
-  const what = `${tool} of ${server}`;
-  const kind = isMcpAllowed(server, tool) ? ("mcp_allowed" as const) : ("mcp_call" as const);
-  const facts: Fact[] = [{ kind, what, scope: {} }];
-  // A session that is to change nothing needs more than a standing permission.
-  if (mode === "read-only" && plan.changesWorkspace) facts.push({ kind: "mcp_call", what, scope: {} });
-  return facts;
+/** The rules of each mode are laid out once. Those of a project count only while it is trusted. */
+function keepSets(given: readonly Rule[], isAlone: boolean): (mode: Mode, isTrusted: boolean) => RuleSet {
+  const made = new Map<string, RuleSet>();
+  return (mode, isTrusted) => {
+    const key = `${mode} ${isTrusted}`;
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const own = given.filter(({ authority }) => isTrusted || authority !== "project");
+    const set = ruleSet([...own, ...builtinRules(mode).filter(({ decision }) => !isAlone || decision !== "allow")]);
+    made.set(key, set);
+    return set;
+  };
 }

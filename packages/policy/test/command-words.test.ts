@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { builtinRules, createPolicy, readPattern, type Rule, type WordsMatch } from "../src/index.ts";
+import { createPolicy, readPattern, type Rule, type WordsMatch } from "../src/index.ts";
 import { home, request } from "./world.ts";
-
-const questions = builtinRules.filter((rule) => rule.decision !== "allow");
 
 /** The policy of which nothing allows but one rule about words. */
 function decideBy(text: string, match: WordsMatch, command: string, decision: Rule["decision"] = "allow"): Promise<string> {
@@ -12,13 +10,13 @@ function decideBy(text: string, match: WordsMatch, command: string, decision: Ru
     authority: "user",
     decision,
     when: { commands: [readPattern(text, match)!] },
+    ...(decision === "allow" ? { grants: { network: "all" } } : {}),
     person: "",
     model: "",
     examples: [],
     counterexamples: [],
   };
-  const rules = decision === "allow" ? [rule, ...questions] : [rule, ...builtinRules];
-  return createPolicy({ home, rules })
+  return createPolicy({ home, rules: [rule], isAlone: decision === "allow" })
     .decide(request(command))
     .then((answer) => answer.decision);
 }
@@ -123,13 +121,9 @@ describe("a rule that allows words", () => {
 });
 
 test("a rule that asks or refuses finds its words wherever they stand", async () => {
-  for (const command of [
-    "git push --force",
-    "git push origin main --force-with-lease",
-    "git -C . push --force",
-    "/opt/git push $X",
-    "env git push --force",
-  ])
+  for (const command of ["git push --force", "git push origin main --force-with-lease", "git -C . push --force", "env git push --force"])
     expect(await decideBy("git push --force*", "glob", command, "deny"), command).toBe("deny");
+  // A word that only a run can tell may be the one: then a person is asked.
+  expect(await decideBy("git push --force*", "glob", "/opt/git push $X", "deny")).toBe("review");
   expect(await decideBy("git push --force*", "glob", "git status", "deny")).toBe("allow");
 });

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { parse } from "unbash";
 import { expect, test } from "vitest";
-import { builtinRules, parseCommand } from "../src/index.ts";
+import { parseCommand } from "../src/index.ts";
+import { allBuiltin } from "./matching.ts";
 import { decide, identify } from "./world.ts";
 
-const real = builtinRules.flatMap((rule) => [...rule.examples, ...rule.counterexamples]).filter((example) => typeof example === "string");
+const real = allBuiltin.flatMap((rule) => [...rule.examples, ...rule.counterexamples]).filter((example) => typeof example === "string");
 const pieces = [
   "$(",
   ")",

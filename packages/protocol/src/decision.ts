@@ -3,7 +3,7 @@ import { z } from "zod";
 export const decision = z.enum(["allow", "review", "deny"]);
 export type Decision = z.infer<typeof decision>;
 
-/** Which rule said so. `source` is `builtin`, or a file with the line of the rule. */
+/** Which rule said so. `source` is a file with the line of the rule; those of the program itself begin with `builtin`. */
 export const ruleRef = z.object({ id: z.string(), source: z.string() });
 export type RuleRef = z.infer<typeof ruleRef>;
 

@@ -5,7 +5,7 @@ import { count, duration, plural } from "./numbers.ts";
 /** Words for plain data, shared by everything that shows it. The results are not yet sanitized. */
 
 export function describeRule(rule: RuleRef): string {
-  return rule.source === "builtin" ? rule.id : `${rule.id} (${rule.source})`;
+  return rule.source.startsWith("builtin") ? rule.id : `${rule.id} (${rule.source})`;
 }
 
 /** What an approval grants, as one or more sentences: shown scope is granted scope. */

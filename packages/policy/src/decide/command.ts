@@ -2,32 +2,65 @@ import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
 import { analyse } from "../facts/analyse.ts";
 import type { Fact } from "../facts/fact.ts";
 import type { PolicyPlaces } from "../facts/place.ts";
-import { newLookup, resolveNeed } from "../facts/resolve.ts";
-import { type Places, programOf } from "../shell/command.ts";
+import { identify, type Lookup, newLookup, pathsOf, resolveNeed, touch } from "../facts/resolve.ts";
+import { type Places, programOf, type SimpleCommand } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
-import { withoutAllowedNetwork } from "./judge.ts";
+import { withoutAllowedNetwork } from "./network.ts";
+import type { Part } from "./part.ts";
 
-/** Facts of a command line, one list for each subject, with every path resolved. `start` null: it runs in an unknown folder. */
-export async function commandFacts(
+/** What is known beside the request. */
+export interface Known {
+  readonly places: PolicyPlaces;
+  /** True where a rule names files, so that every word that may be one is looked up. */
+  readonly usesPaths: boolean;
+}
+
+export interface PartsOfCall {
+  readonly parts: readonly Part[];
+  readonly provenRead: boolean;
+}
+
+/** A command line, one part for each simple command, with every path resolved. `start` null: it runs in an unknown folder. */
+export async function commandParts(
   request: PolicyRequest,
   line: string,
-  places: PolicyPlaces,
+  { places, usesPaths }: Known,
   start: Places = [""],
-): Promise<{ subjects: Fact[][]; provenRead: boolean }> {
+): Promise<PartsOfCall> {
   const parsed = parseCommand(line, start);
   const analysis = analyse(parsed, places.home);
   const movesFiles = parsed.commands.some((command) => ["mv", "ln", "git"].includes(programOf(command.words) ?? ""));
   const lookup = newLookup(request, places, movesFiles);
-  const subjects: Fact[][] = [];
+  const parts: Part[] = [];
   let provenRead = analysis.onlyReads;
-  for (const subject of analysis.subjects) {
-    const facts = [...subject.facts];
-    for (const need of subject.needs) facts.push(...(await resolveNeed(need, subject.command?.places ?? null, lookup)));
-    if (facts.some((fact) => fact.kind !== "runs")) provenRead = false;
-    subjects.push(withoutAllowedNetwork(facts, request.network));
+  for (const { command, run, facts: found, needs } of analysis.subjects) {
+    lookup.touched = [];
+    const facts = [...found];
+    for (const need of needs) facts.push(...(await resolveNeed(need, command?.places ?? null, lookup)));
+    if (facts.length > 0) provenRead = false;
+    if (usesPaths && run !== null) await touchWords(run.command, lookup);
+    parts.push({ command, run, facts: withoutAllowedNetwork(facts, request.network), touched: lookup.touched });
   }
   const ground = groundFact(request, provenRead);
-  return { subjects: subjects.map((facts) => [...facts, ground]), provenRead: provenRead && ground.kind === "proven_read" };
+  return {
+    parts: parts.map((part) => ({ ...part, facts: [...part.facts, ground] })),
+    provenRead: provenRead && ground.kind === "proven_read",
+  };
+}
+
+/** What a program does with a file that its words name isn't known: it may read it, or write it. */
+async function touchWords({ words, places }: SimpleCommand, lookup: Lookup): Promise<void> {
+  for (const word of words.slice(1)) {
+    for (const value of word.literal === null ? word.guesses : [word.literal]) {
+      const path = value.replace(/^(?:--?[\w-]+=|@)/, "");
+      if (path === "" || path.startsWith("-") || path.length > 1_000 || !/^[^\s:]+$/.test(path)) continue;
+      for (const place of pathsOf(path, word.fromHome, places, lookup)) {
+        if (place === null) continue;
+        const identity = place.startsWith("~") ? null : await identify(lookup, place);
+        for (const use of ["read", "write"] as const) touch(lookup, use, place, identity, false);
+      }
+    }
+  }
 }
 
 /** What holds for every command of a session, before anything is said against it. */

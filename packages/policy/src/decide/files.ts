@@ -1,33 +1,36 @@
 import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
 import type { Fact } from "../facts/fact.ts";
 import { isBelow, isRunLater, normalise, type PolicyPlaces } from "../facts/place.ts";
-import { identify, type Lookup, newLookup } from "../facts/resolve.ts";
+import { identify, type Lookup, newLookup, touch } from "../facts/resolve.ts";
 import { secretPlace } from "../programs/secrets.ts";
+import type { Part } from "./part.ts";
 
 const prefix = "file:";
 
 /**
- * Facts of a call of a file tool. What it touches is what its plan declares (`file:/real/path`); every path is resolved
+ * A call of a file tool. What it touches is what its plan declares (`file:/real/path`); every path is resolved
  * once more here, so a link is judged by where it leads.
  */
-export async function fileFacts(request: PolicyRequest, use: "read" | "edit", places: PolicyPlaces): Promise<Fact[]> {
+export async function filePart(request: PolicyRequest, use: "read" | "edit", places: PolicyPlaces): Promise<Part> {
   const { plan, tool } = request;
   const declared = use === "edit" ? plan.writes : plan.reads;
   const paths = declared.filter((resource) => resource.startsWith(prefix)).map((resource) => resource.slice(prefix.length));
   // A call that doesn't say what it touches can't be judged; a search without a path is one of the workspace.
   if (paths.includes("") || (paths.length === 0 && tool !== "search"))
-    return [{ kind: "unknown_tool", what: `${tool} without a path`, scope: {} }];
+    return { command: null, run: null, facts: [{ kind: "unknown_tool", what: `${tool} without a path`, scope: {} }], touched: [] };
   const lookup = newLookup(request, places, false);
   const facts: Fact[] = [];
   for (const path of paths) facts.push(...(await judgeFile(path, use, lookup)));
   if (use === "edit" && request.mode === "read-only") facts.push({ kind: "read_only_edit", what: plan.summary || tool, scope: {} });
   facts.push({ kind: use === "edit" ? "file_edit" : "file_read", what: plan.summary || tool, scope: {} });
-  return facts;
+  return { command: null, run: null, facts, touched: lookup.touched };
 }
 
 async function judgeFile(path: string, use: "read" | "edit", lookup: Lookup): Promise<Fact[]> {
   const identity = await identify(lookup, path);
   if (identity === null) return [{ kind: "too_complex", what: `${path} can't be looked up`, scope: {} }];
+  touch(lookup, use === "edit" ? "write" : "read", path, identity);
+  const fact = (kind: Fact["kind"], what: string, scope: Fact["scope"] = {}): Fact => ({ kind, what, scope, paths: [identity.real] });
   const { home, masked, holdfastHome, temporary } = lookup.places;
   const plain = normalise(path);
   const spellings = [plain, identity.real];
@@ -54,8 +57,4 @@ async function judgeFile(path: string, use: "read" | "edit", lookup: Lookup): Pr
   }
   const isProtected = identity.isProtected || isRunLater(identity.relative ?? "") || lookup.places.guarded.includes(identity.real);
   return isProtected ? [fact("protected_write", path, { writable: [identity.real] })] : [];
-}
-
-function fact(kind: Fact["kind"], what: string, scope: Fact["scope"] = {}): Fact {
-  return { kind, what, scope };
 }

@@ -14,12 +14,13 @@ export function httpFacts({ plan, tool, network }: PolicyRequest): Fact[] {
   return [...claimed, ...hosts.map(judge)];
 
   function judge({ name, port }: { readonly name: string; readonly port: number }): Fact {
-    if (Array.isArray(network) && isNamedHost(name, port, network)) return { kind: "allowed_host", what, scope: {} };
-    if (isMetadataHost(name)) return { kind: "metadata_host", what, scope: {} };
-    const scope = { network: [entryFor(name, port)] };
-    if (isInsideHost(name)) return { kind: "inside_host", what, scope };
-    if (plan.writes.length > 0) return { kind: "remote_change", what, scope };
-    return network === "all" || network.includes("all") ? { kind: "allowed_host", what, scope: {} } : { kind: "network", what, scope };
+    const entry = entryFor(name, port);
+    const fact = (kind: Fact["kind"], scope: Fact["scope"] = { network: [entry] }): Fact => ({ kind, what, scope, hosts: [entry] });
+    if (Array.isArray(network) && isNamedHost(name, port, network)) return fact("allowed_host", {});
+    if (isMetadataHost(name)) return fact("metadata_host", {});
+    if (isInsideHost(name)) return fact("inside_host");
+    if (plan.writes.length > 0) return fact("remote_change");
+    return network === "all" || network.includes("all") ? fact("allowed_host", {}) : fact("network");
   }
 }
 

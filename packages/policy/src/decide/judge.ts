@@ -1,97 +1,152 @@
-import type { NetworkAccess, Scope } from "@holdfast/protocol";
+import type { Decision, Scope } from "@holdfast/protocol";
 import type { PolicyDecision } from "@holdfast/runtime/ports/policy";
-import type { Fact } from "../facts/fact.ts";
-import { missingHosts } from "../programs/hosts.ts";
-import { combine, isStricter, strictest } from "../rules/combine.ts";
-import { mentions } from "../rules/command-words.ts";
+import { type Fact, isGround } from "../facts/fact.ts";
+import { provenReads } from "../reads/prove.ts";
+import { combine, strictest } from "../rules/combine.ts";
 import { covers } from "../rules/covers.ts";
+import { holds, speaksOf } from "../rules/matches.ts";
 import type { Rule } from "../rules/rule.ts";
+import type { RuleSet } from "../rules/rule-set.ts";
+import { grantedScope, widen } from "./scope.ts";
+import type { JudgedRequest, Part } from "./part.ts";
 
-interface Match {
+/** A rule that speaks of a fact, and what it says to it. */
+export interface Match {
   readonly rule: Rule;
   readonly fact: Fact;
-  readonly decision: Rule["decision"];
+  /** `review` where a rule that denies may be meant, but need not. */
+  readonly decision: Decision;
   readonly authority: Rule["authority"];
   readonly isFinal: boolean;
+  /** What an allow of it grants. */
+  readonly scope: Scope;
 }
 
-/** The rules that match one subject, in the order of the rules. */
-function matchesOf(facts: readonly Fact[], rules: readonly Rule[]): Match[] {
-  const matches: Match[] = [];
-  for (const rule of rules) {
-    for (const fact of facts) {
-      if (speaksOf(rule, fact, facts)) {
-        matches.push({ rule, fact, decision: rule.decision, authority: rule.authority, isFinal: rule.isFinal === true });
+/** Facts that the words of a rule alone would have, of those that a part begins with; null for a rule without words. */
+export type AloneFacts = (rule: Rule, part: Part) => readonly Fact[] | null;
+
+export interface FactAnswer {
+  readonly fact: Fact;
+  readonly matches: readonly Match[];
+  readonly answer: Match | null;
+}
+
+const call: Fact = { kind: "call", what: "the call", scope: {} };
+
+/** For each fact of a part, the rules that speak of it and the one that decides. */
+export function judgePart(part: Part, judged: JudgedRequest, rules: RuleSet, alone: AloneFacts): FactAnswer[] {
+  const found = new Map<Fact, Match[]>([...part.facts, call].map((fact) => [fact, []]));
+  const add = (fact: Fact, rule: Rule, decision: Decision, scope: Scope = {}): void => {
+    found.get(fact)?.push({ rule, fact, decision, authority: rule.authority, isFinal: rule.isFinal === true, scope });
+  };
+  for (const fact of part.facts) for (const rule of rules.ofFact.get(fact.kind) ?? []) add(fact, rule, rule.decision);
+  for (const rule of rules.others) {
+    const isAllow = rule.decision === "allow";
+    const surely = holds(rule, part, judged, "surely");
+    if (surely === "yes") {
+      for (const fact of part.facts) {
+        const isCovered = isGround(fact.kind) && rule.when.facts === undefined && coversGround(rule, part);
+        if (!isCovered && !speaksOf(rule, fact, part, judged, alone(rule, part))) continue;
+        const scope = isAllow ? grantedScope(rule, fact, part.touched, judged.home) : {};
+        if (scope !== null) add(fact, rule, rule.decision, scope);
       }
     }
+    if (isAllow) {
+      if (surely === "yes" && rule.when.facts === undefined) add(call, rule, "allow");
+      continue;
+    }
+    if (rule.when.facts !== undefined && !part.facts.some(({ kind }) => rule.when.facts?.includes(kind))) continue;
+    const perhaps = holds(rule, part, judged, "perhaps");
+    if (perhaps !== "no") add(call, rule, perhaps === "yes" ? rule.decision : "review");
   }
-  return matches;
+  return [...found].map(([fact, matches]) => ({ fact, matches, answer: combine(matches) }));
 }
 
-/** Words that allow are matched narrowly, words that ask or refuse widely. */
-function speaksOf({ when, decision }: Rule, fact: Fact, facts: readonly Fact[]): boolean {
-  const { run } = fact;
-  if (when.commands === undefined || run === undefined) return when.facts?.includes(fact.kind) === true;
-  return when.commands.some((pattern) => (decision === "allow" ? covers(pattern, run, facts) : mentions(pattern, run.command) !== "no"));
-}
-
-/** Drops what the session's network already allows. A change elsewhere stays one, whatever the network. */
-export function withoutAllowedNetwork(facts: readonly Fact[], network: NetworkAccess): Fact[] {
-  return facts.flatMap((fact) => {
-    const needed = fact.scope.network;
-    if (needed === undefined) return [fact];
-    const missing = missingHosts(needed === "all" ? null : needed, network);
-    if (missing !== null) return [{ ...fact, scope: { ...fact.scope, network: missing.network! } }];
-    return fact.kind === "network" ? [] : [{ ...fact, scope: withoutNetwork(fact.scope) }];
-  });
-}
-
-function withoutNetwork(scope: Scope): Scope {
-  const { network: _, ...rest } = scope;
-  return rest;
-}
-
-function widen(a: Scope, b: Scope): Scope {
-  const network =
-    a.network === "all" || b.network === "all" ? ("all" as const) : [...new Set([...(a.network ?? []), ...(b.network ?? [])])];
-  const writable = [...new Set([...(a.writable ?? []), ...(b.writable ?? [])])];
-  return {
-    ...(network === "all" || network.length > 0 ? { network } : {}),
-    ...(writable.length > 0 ? { writable } : {}),
-    ...(a.unsandboxed === true || b.unsandboxed === true ? { unsandboxed: true } : {}),
-  };
+/** An allow of single words allows a whole command only where the rest of it does nothing. */
+function coversGround(rule: Rule, part: Part): boolean {
+  const { commands, tools, read, write, hosts, mcp } = rule.when;
+  const { run } = part;
+  if (commands !== undefined) return run !== null && commands.some((pattern) => covers(pattern, run, part.facts));
+  return (
+    part.command === null && read === undefined && write === undefined && hosts === undefined && (tools !== undefined || mcp !== undefined)
+  );
 }
 
 /**
- * Applies the rules to each subject alone; the strictest answer stands for the call. The scope of a review is what all
- * reviewed subjects need together, so that one approval is enough and nothing more than what was shown is granted.
+ * Applies the rules to each part alone, and there to each fact; the strictest answer stands for the call. The scope of a
+ * review is what all reviewed facts need together, so that one approval is enough and nothing more than what was shown is
+ * granted.
  */
-export function judgeSubjects(subjects: readonly (readonly Fact[])[], rules: readonly Rule[], provenRead: boolean): PolicyDecision {
+export function judge(judged: JudgedRequest, rules: RuleSet, alone: AloneFacts): PolicyDecision {
   const answers: Match[] = [];
   const reviewed: Match[] = [];
-  for (const facts of subjects) {
-    const matches = matchesOf(facts, rules);
-    const answer = combine(matches);
-    // A subject without any rule isn't allowed by silence.
-    if (answer === null) return unanswered;
-    answers.push(answer);
-    if (answer.decision === "review")
-      reviewed.push(...matches.filter((match) => match.decision === "review" && match.authority === answer.authority));
+  const parts: { readonly part: Part; readonly granted: Scope }[] = [];
+  for (const part of judged.parts) {
+    let isAnswered = false;
+    let granted: Scope = {};
+    for (const { fact, matches, answer } of judgePart(part, judged, rules, alone)) {
+      if (answer === null) {
+        // A fact that nobody speaks of isn't allowed by silence.
+        if (fact.kind !== "call") return unanswered;
+        continue;
+      }
+      isAnswered = true;
+      answers.push(answer);
+      if (answer.decision === "allow") granted = widen(granted, answer.scope);
+      if (answer.decision === "review")
+        reviewed.push(...matches.filter((match) => match.decision === "review" && match.authority === answer.authority));
+    }
+    if (!isAnswered) return unanswered;
+    parts.push({ part, granted });
   }
-  const ordered = answers.toSorted((a, b) => rules.indexOf(a.rule) - rules.indexOf(b.rule));
+  const ordered = answers.toSorted((a, b) => rules.place(a.rule) - rules.place(b.rule));
   const answer = strictest(ordered);
   if (answer === null) return unanswered;
+  if (answer.decision === "allow") return allowed(answer, parts, judged);
   const shown = answer.decision === "review" ? reviewed : [answer];
   const others = shown.filter((match) => match.rule.id !== answer.rule.id);
   const also = [...new Map(others.map((match) => [match.rule.id, match])).values()].slice(0, 3);
   return {
     decision: answer.decision,
     rule: { id: answer.rule.id, source: answer.rule.source },
-    reason: [answer, ...also].map((match) => fill(match.rule.person, match.fact.what)).join(" "),
-    forModel: fill(answer.rule.model, answer.fact.what),
+    reason: [answer, ...also].map(({ rule, fact }) => fill(rule.person, whatOf(fact, judged))).join(" "),
+    forModel: fill(answer.rule.model, whatOf(answer.fact, judged)),
     scope: answer.decision === "review" ? shown.reduce<Scope>((scope, match) => widen(scope, match.fact.scope), {}) : {},
-    provenRead: provenRead && !isStricter(answer.decision, "allow"),
+    provenRead: false,
   };
+}
+
+/** What an allow adds holds for a whole line, so everything on it must be allowed it, or do nothing but read. */
+function allowed(answer: Match, parts: readonly { readonly part: Part; readonly granted: Scope }[], judged: JudgedRequest): PolicyDecision {
+  const scope = parts.reduce<Scope>((sum, { granted }) => widen(sum, granted), {});
+  const base = {
+    rule: { id: answer.rule.id, source: answer.rule.source },
+    reason: fill(answer.rule.person, whatOf(answer.fact, judged)),
+    forModel: fill(answer.rule.model, whatOf(answer.fact, judged)),
+    scope,
+  };
+  const isShared = parts.some(({ part, granted }) => isMore(scope, granted) && !isRead(part));
+  if (!isShared) return { ...base, decision: "allow", provenRead: judged.provenRead };
+  return {
+    ...base,
+    decision: "review",
+    reason: `${base.reason} But other commands on the same line would get what it grants, too.`,
+    forModel: "Needs a person: a rule allows a part of this line to reach further. Run that part as a call of its own.",
+    provenRead: false,
+  };
+}
+
+/** It does nothing but read, or is there for what it runs, which is judged apart. */
+function isRead({ command, facts }: Part): boolean {
+  return command !== null ? command.isWrapper || provenReads(command) !== null : facts.every(({ kind }) => isGround(kind));
+}
+
+function isMore(scope: Scope, granted: Scope): boolean {
+  return JSON.stringify(widen(granted, scope)) !== JSON.stringify(widen(granted, {}));
+}
+
+function whatOf(fact: Fact, { request }: JudgedRequest): string {
+  return fact.kind === "call" ? request.plan.summary || request.tool : fact.what;
 }
 
 /** The person sees the whole input beside it: here a beginning is enough, without what a terminal would obey. */

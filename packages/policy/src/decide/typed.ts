@@ -1,11 +1,11 @@
 import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
 import type { Fact } from "../facts/fact.ts";
-import type { PolicyPlaces } from "../facts/place.ts";
 import { codeOptionOf } from "../programs/inline-code.ts";
 import { programOf, type SimpleCommand } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
 import { shells } from "../shell/wrapper-table.ts";
-import { commandFacts, groundFact } from "./command.ts";
+import { commandParts, groundFact, type Known, type PartsOfCall } from "./command.ts";
+import type { Part } from "./part.ts";
 
 /** What reads the input of a running command, as far as its line tells. */
 type Reader =
@@ -15,25 +15,19 @@ type Reader =
   /** What is typed there acts elsewhere, or can't be read. */
   | { readonly type: "unreadable"; readonly what: string };
 
-interface Typed {
-  readonly subjects: Fact[][];
-  readonly provenRead: boolean;
-}
-
 /**
  * Facts of what is typed to a command that runs. A shell's input is judged as the lines that it runs, an interpreter's as
  * code given on its command line. Any other program was allowed with whatever it asks for: its input is an answer.
  */
-export async function typedFacts(
+export async function typedParts(
   request: PolicyRequest,
   { command, text }: { readonly command: string; readonly text: string },
-  places: PolicyPlaces,
-): Promise<Typed> {
-  const subjects: Fact[][] = [[groundFact(request, false)]];
+  known: Known,
+): Promise<PartsOfCall> {
+  const parts: Part[] = [part(groundFact(request, false))];
   const plain = withoutInterrupts(text);
-  if (plain === "") return { subjects, provenRead: false };
-  for (const reader of readersOf(command)) subjects.push(...(await factsFor(reader, plain, request, places)));
-  return { subjects, provenRead: false };
+  if (plain !== "") for (const reader of readersOf(command)) parts.push(...(await partsFor(reader, plain, request, known)));
+  return { parts, provenRead: false };
 }
 
 /** Keys that end, interrupt or suspend, and are no part of a line: Ctrl-C, Ctrl-D, Ctrl-Z, Ctrl-\. */
@@ -41,24 +35,28 @@ function withoutInterrupts(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/[\u0003\u0004\u001a\u001c]/g, "");
 }
 
-async function factsFor(reader: Reader, text: string, request: PolicyRequest, places: PolicyPlaces): Promise<Fact[][]> {
+async function partsFor(reader: Reader, text: string, request: PolicyRequest, known: Known): Promise<readonly Part[]> {
   switch (reader.type) {
     case "shell": {
       const why = unreadable(text);
-      return why === null ? (await commandFacts(request, text, places, null)).subjects : [[typed(why)]];
+      return why === null ? (await commandParts(request, text, known, null)).parts : [typed(why)];
     }
     case "interpreter": {
       // Half a line goes on with what is typed next.
-      if (!text.endsWith("\n")) return [[typed("a line that isn't whole")]];
-      return (await commandFacts(request, `${reader.words} '${text.replaceAll("'", "'\\''")}'`, places, null)).subjects;
+      if (!text.endsWith("\n")) return [typed("a line that isn't whole")];
+      return (await commandParts(request, `${reader.words} '${text.replaceAll("'", "'\\''")}'`, known, null)).parts;
     }
     case "unreadable":
-      return [[typed(reader.what)]];
+      return [typed(reader.what)];
   }
 }
 
-function typed(what: string): Fact {
-  return { kind: "typed_input", what, scope: {} };
+function typed(what: string): Part {
+  return part({ kind: "typed_input", what, scope: {} });
+}
+
+function part(fact: Fact): Part {
+  return { command: null, run: null, facts: [fact], touched: [] };
 }
 
 /** Why a shell at a terminal may read more in this text than it says; null where it can't. */

@@ -16,7 +16,7 @@ import { cutWord } from "../shell/options.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
 import { normalise } from "./place.ts";
-import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed } from "./fact.ts";
+import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed, type Run } from "./fact.ts";
 
 /**
  * Something that a line does, with what is true of it: a command's words with what it reads; what its redirections write;
@@ -26,6 +26,8 @@ import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedC
 export interface Subject {
   /** Null for what is true of the line as a whole. */
   readonly command: SimpleCommand | null;
+  /** For the words of a command: what rules about words are asked of. */
+  readonly run: Run | null;
   readonly facts: readonly Fact[];
   readonly needs: readonly PathNeed[];
 }
@@ -49,7 +51,7 @@ export function analyse(parsed: ParsedCommand, home: string | null): Analysis {
   const subjects: Subject[] = [];
   let onlyReads = parsed.problems.length === 0 && !parsed.changesLookup;
   const problems = parsed.problems.map((each): Fact => ({ kind: problemFacts[each.kind], what: each.what, scope: {} }));
-  if (problems.length > 0 || parsed.commands.length === 0) subjects.push({ command: null, facts: problems, needs: [] });
+  if (problems.length > 0 || parsed.commands.length === 0) subjects.push({ command: null, run: null, facts: problems, needs: [] });
   for (const command of parsed.commands) {
     const words: Findings = { facts: [], needs: [] };
     const reads = provenReads(command);
@@ -59,17 +61,12 @@ export function analyse(parsed: ParsedCommand, home: string | null): Analysis {
     for (const word of reads ?? []) addNeed(words, use, word);
     const written = judgeRedirects(command, words);
     const assigned = judgeAssignments(command);
-    for (const findings of [written, assigned]) if (findings !== null) subjects.push({ command, ...findings });
+    for (const findings of [written, assigned]) if (findings !== null) subjects.push({ command, run: null, ...findings });
     // A wrapper that only runs what else is on the list needs no answer of its own.
     const isSilent = (command.isWrapper || command.words.length === 0) && words.facts.length === 0 && words.needs.length === 0;
     if (isSilent && (command.isWrapper || written !== null || assigned !== null)) continue;
-    const runs: Fact = {
-      kind: "runs",
-      what: textOf(command),
-      scope: {},
-      run: { command, isSure: !parsed.changesLookup && parsed.problems.length === 0 },
-    };
-    subjects.push({ command, facts: command.words.length === 0 ? words.facts : [runs, ...words.facts], needs: words.needs });
+    const run = command.words.length === 0 ? null : { command, isSure: !parsed.changesLookup && parsed.problems.length === 0 };
+    subjects.push({ command, run, ...words });
   }
   return { subjects, onlyReads };
 }

@@ -1,9 +1,9 @@
 import type { Scope } from "@holdfast/protocol";
 import type { ShellWord, SimpleCommand } from "../shell/command.ts";
 
-/** What can be true of a call, and what rules match on. */
+/** What can be true of a call, and what rules match on. `call`: that there is one. */
 export const factKinds = [
-  "runs",
+  "call",
   "destroys_system",
   "device_write",
   "fork_bomb",
@@ -50,18 +50,33 @@ export const factKinds = [
 ] as const;
 export type FactKind = (typeof factKinds)[number];
 
+const grounds: readonly FactKind[] = [
+  "proven_read",
+  "confined",
+  "confined_read_only",
+  "unconfined",
+  "file_read",
+  "file_edit",
+  "harmless_tool",
+  "allowed_host",
+  "configured_service",
+];
+
+/** What says nothing against a call, and only has to be allowed. */
+export function isGround(kind: FactKind): boolean {
+  return grounds.includes(kind);
+}
+
 export interface Fact {
   readonly kind: FactKind;
   /** What exactly, for sentences. */
   readonly what: string;
   /** What an approval would have to add so that the call can do it. */
   readonly scope: Scope;
-  /** Where it comes from, where that isn't the program with its words. */
-  readonly from?: "redirect" | "environment";
   /** The files it is about, by real path. */
   readonly paths?: readonly string[];
-  /** For `runs`: the command itself, for rules that match on words. */
-  readonly run?: Run;
+  /** The hosts it reaches, `name` or `name:port`; `any` where that can't be known. */
+  readonly hosts?: readonly string[] | "any";
 }
 
 /** One simple command, behind all wrappers that only run it. */

@@ -4,6 +4,7 @@ import { secretPlace } from "../programs/secrets.ts";
 import type { Places, ShellWord } from "../shell/command.ts";
 import { joinPath } from "../shell/places.ts";
 import type { Fact, FactKind, PathNeed } from "./fact.ts";
+import type { Touched } from "../decide/part.ts";
 import { isBelow, isRegenerable, isRunLater, normalise, type PolicyPlaces } from "./place.ts";
 
 /** A command that touches more paths than this is reviewed instead of looked up. */
@@ -18,13 +19,22 @@ export interface Lookup {
   readonly movesFiles: boolean;
   readonly known: Map<string, Promise<PathIdentity>>;
   left: number;
+  /** The files that needs came to, for rules that name files. */
+  touched: Touched[];
 }
 
 export function newLookup(request: PolicyRequest, places: PolicyPlaces, movesFiles: boolean): Lookup {
-  return { request, places, cwd: request.plan.cwd ?? "", movesFiles, known: new Map(), left: maxLookups };
+  return { request, places, cwd: request.plan.cwd ?? "", movesFiles, known: new Map(), left: maxLookups, touched: [] };
 }
 
 const fact = (kind: FactKind, what: string, scope: Fact["scope"] = {}): Fact => ({ kind, what, scope });
+const about = (kind: FactKind, what: string, real: string, scope: Fact["scope"] = {}): Fact => ({ kind, what, scope, paths: [real] });
+
+export function touch(lookup: Lookup, use: Touched["use"], path: string, identity: PathIdentity | null, isSure = true): void {
+  const plain = normalise(path);
+  const found = { use, plain, real: identity?.real ?? plain, relative: identity?.relative ?? null, isSure };
+  if (!lookup.touched.some((known) => known.use === use && known.plain === plain && known.isSure === isSure)) lookup.touched.push(found);
+}
 
 /** Null where the lookups are used up or the host can't tell. */
 export async function identify(lookup: Lookup, path: string): Promise<PathIdentity | null> {
@@ -106,7 +116,7 @@ function placeless(need: PathNeed): Fact[] {
 }
 
 /** Every path that a word may mean; null where the folder it starts from isn't known. `~` where the home isn't. */
-function pathsOf(value: string, fromHome: boolean, places: Places, lookup: Lookup): (string | null)[] {
+export function pathsOf(value: string, fromHome: boolean, places: Places, lookup: Lookup): (string | null)[] {
   const { home } = lookup.places;
   if (fromHome && (value === "~" || value.startsWith("~/"))) return [home === null ? value : home + value.slice(1)];
   if (value.startsWith("/")) return [value];
@@ -132,11 +142,15 @@ async function judgePath(need: PathNeed, path: string, lookup: Lookup): Promise<
   ) {
     return [fact("destroys_system", `${need.word.text} holds more than the workspace`)];
   }
-  if (plain.startsWith("~")) return [outside(need, plain)];
+  if (plain.startsWith("~")) {
+    touch(lookup, "write", plain, null);
+    return [outside(need, plain)];
+  }
   const identity = await identify(lookup, path);
+  touch(lookup, "write", path, identity);
   if (identity === null) return [fact("too_complex", `${need.word.text} can't be looked up`)];
   if (holdfastHome !== null && (isBelow(identity.real, holdfastHome) || isBelow(plain, holdfastHome)))
-    return [fact("own_records", need.word.text)];
+    return [about("own_records", need.word.text, identity.real)];
   if (identity.root === null) {
     if (temporary.some((folder) => isBelow(identity.real, folder))) return [];
     if (need.use === "restore") return [];
@@ -146,7 +160,7 @@ async function judgePath(need: PathNeed, path: string, lookup: Lookup): Promise<
 }
 
 function outside(need: PathNeed, real: string): Fact {
-  return fact("outside_write", `${need.word.text} lies outside the workspace`, { writable: [real] });
+  return about("outside_write", `${need.word.text} lies outside the workspace`, real, { writable: [real] });
 }
 
 async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Lookup): Promise<Fact[]> {
@@ -158,11 +172,13 @@ async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Looku
     case "move":
       return [];
     case "restore":
-      return identity.kind === "missing" ? [] : [fact("loses_work", `${need.word.text} would be put back to an earlier state`)];
+      return identity.kind === "missing"
+        ? []
+        : [about("loses_work", `${need.word.text} would be put back to an earlier state`, identity.real)];
     case "write":
-      return isProtected ? [fact("protected_write", need.word.text, { writable: [identity.real] })] : [];
+      return isProtected ? [about("protected_write", need.word.text, identity.real, { writable: [identity.real] })] : [];
     case "overwrite": {
-      if (isProtected) return [fact("protected_write", need.word.text, { writable: [identity.real] })];
+      if (isProtected) return [about("protected_write", need.word.text, identity.real, { writable: [identity.real] })];
       if (identity.kind === "directory") {
         const facts: Fact[] = [];
         for (const name of need.inside ?? []) {
@@ -174,27 +190,28 @@ async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Looku
       }
       // What version control knows is kept there; what it doesn't exists nowhere else.
       return identity.kind === "file" && !isRegenerable(relative) && (await isTracked(lookup, identity.real)) !== true
-        ? [fact("loses_work", `${need.word.text} would be overwritten`)]
+        ? [about("loses_work", `${need.word.text} would be overwritten`, identity.real)]
         : [];
     }
     case "truncate":
-      return identity.kind === "missing" ? [] : [fact("loses_work", `${need.word.text} would lose its content`)];
+      return identity.kind === "missing" ? [] : [about("loses_work", `${need.word.text} would lose its content`, identity.real)];
     case "delete":
       if (relative !== "" && isRegenerable(relative) && (await isTracked(lookup, identity.real)) === false) return [];
       if (identity.kind === "missing" && !lookup.movesFiles && !isProtected) return [];
-      return [fact("loses_work", `${need.word.text} would be deleted`)];
+      return [about("loses_work", `${need.word.text} would be deleted`, identity.real)];
   }
 }
 
 async function judgeRead(need: PathNeed, path: string, plain: string, lookup: Lookup): Promise<Fact[]> {
   const { home, masked, holdfastHome } = lookup.places;
   const identity = plain.startsWith("~") ? null : await identify(lookup, path);
+  touch(lookup, "read", path, identity);
   const hidden = holdfastHome === null ? masked : [...masked, holdfastHome];
   const real = identity?.real ?? plain;
   for (const each of [plain, real]) {
     const secret = secretPlace(each, home);
     if (secret === "folder" || (secret === "file" && need.use === "read") || hidden.some((folder) => isBelow(each, folder)))
-      return [fact("secret_read", `${need.word.text} holds credentials`)];
+      return [about("secret_read", `${need.word.text} holds credentials`, real)];
   }
   // Not resolved means not proven; the sandbox still hides what must be hidden.
   return identity === null && !plain.startsWith("~") ? [fact("too_complex", `${need.word.text} can't be looked up`)] : [];

@@ -3,7 +3,7 @@ import type { Authority, Rule } from "./rule.ts";
 
 const strictness: Readonly<Record<Decision, number>> = { allow: 0, review: 1, deny: 2 };
 
-export function isStricter(a: Decision, b: Decision): boolean {
+function isStricter(a: Decision, b: Decision): boolean {
   return strictness[a] > strictness[b];
 }
 

@@ -1,5 +1,5 @@
 import { analyse } from "../facts/analyse.ts";
-import type { Fact, FactKind, Run } from "../facts/fact.ts";
+import { type Fact, type FactKind, isGround, type Run } from "../facts/fact.ts";
 import { addNothing } from "../reads/arguments.ts";
 import { isTrustedName } from "../reads/prove.ts";
 import { readGit } from "../programs/git.ts";
@@ -7,6 +7,13 @@ import type { ShellWord, SimpleCommand } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
 import { type CommandPattern, wordsBehind } from "./command-words.ts";
 import { quoteWords } from "./quote-words.ts";
+
+/** Whether a command surely begins with a rule's words, and its name means the program that it seems to mean. */
+export function begins(pattern: CommandPattern, { command, isSure }: Run): boolean {
+  return (
+    isSure && !command.isKeyword && wordsBehind(pattern, { ...command, words: plainWords(command.words, pattern.words[0] ?? "") }) !== null
+  );
+}
 
 /** What the words of a rule are by themselves. */
 interface Own {
@@ -30,7 +37,7 @@ export function covers(rule: CommandPattern, run: Run, facts: readonly Fact[]): 
   const inner = ownOf(rule).inner.filter((each) => each.via === command.via.at(-1));
   if (![rule, ...inner.map((each) => each.pattern)].some((pattern) => speaksOf(pattern, command))) return false;
   const { kinds } = ownOf(rule);
-  return facts.every((fact) => fact.kind === "runs" || isGround(fact.kind) || kinds.has(fact.kind));
+  return facts.every((fact) => isGround(fact.kind) || kinds.has(fact.kind));
 }
 
 function speaksOf(pattern: CommandPattern, command: SimpleCommand): boolean {
@@ -65,11 +72,6 @@ function ownOf(rule: CommandPattern): Own {
     known.set(rule, own);
   }
   return own;
-}
-
-/** What holds of every command in a session, and says nothing against it. */
-function isGround(kind: FactKind): boolean {
-  return kind === "proven_read" || kind === "confined" || kind === "confined_read_only" || kind === "unconfined";
 }
 
 /** Settings of a folder come with it: a rule was made for the workspace, and git's for the folder it was made in. */

@@ -136,7 +136,8 @@ async function decide(
   });
   switch (verdict.decision) {
     case "allow":
-      return [decided({})];
+      // What a rule grants beyond the session's mode, it names.
+      return [decided(verdict.scope)];
     case "deny":
       return [decided({}), refuse(driver, call, `Call ${call.callId} was refused: ${verdict.forModel}`, "denied")];
     case "review":
@@ -185,10 +186,17 @@ async function ask(driver: Driver, name: string, plan: CallPlan, inputDigest: st
     network: settings.network,
     canSandbox: settings.sandbox === "off" || (await ports.processes.sandboxProblem()) === null,
     isTrusted: settings.isTrusted,
+    ...projectOf(driver),
     repeatsDoubt: driver.registers.get("doubt", `${name}:${inputDigest}`) !== null,
     identify: (path) => ports.files.identify(path),
     isTracked: (path) => ports.observer.isTracked(path),
   });
+}
+
+/** The first root is the project's folder. */
+function projectOf(driver: Driver): { readonly project?: string } {
+  const project = driver.registers.get("session", "")?.roots[0]?.path;
+  return project === undefined ? {} : { project };
 }
 
 /** A reviewed call under each approval mode: ask a person, refuse, or allow with exactly the scope shown. */

@@ -17,6 +17,10 @@ export interface PolicyRequest {
   /** False where commands can't be confined on this machine. */
   readonly canSandbox: boolean;
   readonly isTrusted: boolean;
+  /** True while the session only plans: it explores, and changes nothing. */
+  readonly isPlanning?: boolean;
+  /** Real path of the project's folder, for rules that hold for one project. */
+  readonly project?: string;
   /** Absent: nothing untrusted is in the window. */
   readonly trust?: TrustState;
   /** A call equal in tool and input is in doubt. */
@@ -33,7 +37,7 @@ export interface PolicyDecision {
   readonly reason: string;
   /** One sentence for the model: what was refused and what would be allowed. */
   readonly forModel: string;
-  /** What an approval would add to the session's mode; granted as it stands here or not at all. */
+  /** What an approval would add to the session's mode, or a rule that allows does; granted as it stands here or not at all. */
   readonly scope: Scope;
   /** Set where every part of the command is proven to only read: class `safe`, workspace shared. */
   readonly provenRead: boolean;

@@ -1,4 +1,4 @@
-import { builtinRules, createPolicy, readPattern, type Rule } from "@holdfast/policy";
+import { createPolicy, readDataRules } from "@holdfast/policy";
 import type { Evaluation, Figure } from "../evaluation.ts";
 import type { PairCase } from "./cases.ts";
 import { home, requestFor } from "./project.ts";
@@ -30,23 +30,9 @@ export async function judgePairs(pairs: readonly PairCase[]): Promise<Evaluation
   return { figures, misses };
 }
 
-const asking = builtinRules.filter((rule) => rule.decision !== "allow");
-
-async function isLetThrough({ rule: text, match, command }: PairCase): Promise<boolean> {
-  const pattern = readPattern(text, match);
+async function isLetThrough({ rule, match, command }: PairCase): Promise<boolean> {
   // A rule that isn't one lets nothing through.
-  if (pattern === null) return false;
-  const rule: Rule = {
-    id: "the-one-rule",
-    source: "data",
-    authority: "user",
-    decision: "allow",
-    when: { commands: [pattern] },
-    person: "",
-    model: "",
-    examples: [],
-    counterexamples: [],
-  };
-  const { decision } = await createPolicy({ home, rules: [rule, ...asking] }).decide(requestFor(command));
+  const { rules } = readDataRules([{ rule, match }], "data");
+  const { decision } = await createPolicy({ home, rules, isAlone: true }).decide(requestFor(command));
   return decision === "allow";
 }

@@ -1,0 +1,65 @@
+import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
+import type { Fact } from "../facts/fact.ts";
+import { commandParts, type Known, type PartsOfCall } from "./command.ts";
+import { filePart } from "./files.ts";
+import { httpFacts } from "./http.ts";
+import { typedParts } from "./typed.ts";
+
+export type IsMcpAllowed = (server: string, tool: string) => boolean;
+
+/** One part for each piece of the call that rules are applied to. */
+export async function factsOf(request: PolicyRequest, known: Known, isMcpAllowed: IsMcpAllowed = () => false): Promise<PartsOfCall> {
+  if (request.plan.mcp !== undefined) return whole(mcpFacts(request, isMcpAllowed));
+  switch (request.tool) {
+    case "run_command": {
+      const { command } = request.plan;
+      return command === undefined ? single("unknown_tool", "run_command without a command") : commandParts(request, command, known);
+    }
+    case "read_file":
+    case "search":
+    case "list_files":
+    case "view_image":
+      return { parts: [await filePart(request, "read", known.places)], provenRead: true };
+    case "edit_file":
+    case "write_file":
+    case "apply_patch":
+      return { parts: [await filePart(request, "edit", known.places)], provenRead: false };
+    case "write_input": {
+      const { typed } = request.plan;
+      return typed === undefined ? single("harmless_tool", request.tool) : typedParts(request, typed, known);
+    }
+    case "http_request":
+    case "web_fetch":
+      return whole(httpFacts(request));
+    case "web_search":
+      return single("configured_service", request.plan.summary);
+    case "read_output":
+    case "read_change":
+    case "update_plan":
+    case "ask_user":
+    case "give_up":
+    case "search_tools":
+      return single("harmless_tool", request.tool);
+    default:
+      return single("unknown_tool", request.tool);
+  }
+}
+
+function single(kind: Fact["kind"], what: string): PartsOfCall {
+  return whole([{ kind, what, scope: {} }]);
+}
+
+function whole(facts: readonly Fact[]): PartsOfCall {
+  return { parts: [{ command: null, run: null, facts, touched: [] }], provenRead: false };
+}
+
+/** What a server's tool does, nobody here can tell: what it says of itself grants nothing. */
+function mcpFacts({ plan, mode }: PolicyRequest, isMcpAllowed: IsMcpAllowed): Fact[] {
+  const { server, tool } = plan.mcp!;
+  const what = `${tool} of ${server}`;
+  const kind = isMcpAllowed(server, tool) ? ("mcp_allowed" as const) : ("mcp_call" as const);
+  const facts: Fact[] = [{ kind, what, scope: {} }];
+  // A session that is to change nothing needs more than a standing permission.
+  if (mode === "read-only" && plan.changesWorkspace) facts.push({ kind: "mcp_call", what, scope: {} });
+  return facts;
+}
