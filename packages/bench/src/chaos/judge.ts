@@ -25,7 +25,7 @@ export function judge(look: Look, world: World, tally: Tally): readonly string[]
   const calls = callsOf(look);
   const marks = steps.flatMap((step) => step.marks);
   const faults = marks.flatMap((mark) => {
-    const outcome = calls.find(({ call }) => call.input.includes(mark.name))?.outcome;
+    const outcome = calls.find(({ call }) => call.input.includes(mark.said ?? mark.name))?.outcome;
     return faultsOfMark(mark, outcome, timesOf(mark, world), tally).map((fault) => `${mark.name}: ${fault}`);
   });
   const unsettled = calls.filter(({ times }) => times !== 1);

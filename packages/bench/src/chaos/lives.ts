@@ -8,7 +8,8 @@ import type { Orders } from "./entry.ts";
 import { killOne, processesOf } from "./look.ts";
 import type { Fault } from "./plant.ts";
 import type { Dice } from "./dice.ts";
-import type { Tally } from "./tally.ts";
+import { meanKills } from "./features.ts";
+import type { ReplayName, Seen, Tally } from "./tally.ts";
 import { count, points } from "./tally.ts";
 import { textOf } from "./work.ts";
 
@@ -26,13 +27,14 @@ export type Manner =
   | { readonly type: "at a point"; readonly latestMs: number }
   /** Counted from its start, or from the first line that it prints: then it has begun to work. */
   | { readonly type: "at any time"; readonly from: "start" | "first line"; readonly ms: number }
-  /** A while after a call was decided, the `nth` of this life: its intent follows at once. */
-  | { readonly type: "in flight"; readonly nth: number; readonly ms: number; readonly latestMs: number }
+  /** A while after an effect of this class was intended. */
+  | { readonly type: "in flight"; readonly replay: ReplayName; readonly ms: number; readonly latestMs: number }
   /** A while after a shop got a request. */
   | { readonly type: "at a request"; readonly ms: number; readonly latestMs: number }
   /** Stopped, and continued, killed, or replaced by another driver and only then continued. */
   | { readonly type: "frozen"; readonly ms: number; readonly forMs: number; readonly next: "continued" | "killed" | "replaced" }
-  | { readonly type: "interrupted"; readonly ms: number };
+  /** A while after a request to the model. */
+  | { readonly type: "interrupted"; readonly ms: number; readonly latestMs: number };
 
 export interface Life {
   readonly code: number | null;
@@ -48,39 +50,56 @@ export interface LifeOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly random: Dice;
   readonly tally: Tally;
+  readonly seen: Seen;
   readonly fault: Fault | null;
   /** How often the wrappers of commands are killed along. */
   readonly wrappers: number;
-  /** Called when a shop gets a request; replaces the listener before. */
+  /** Called when a shop, or the model, gets a request; replaces the listener before. */
   readonly onRequest: (listener: () => void) => void;
+  readonly onSampling: (listener: () => void) => void;
   /** Ends elsewhere what the process `dead`, which is frozen, was started for. */
   readonly replace: (dead: number, args: readonly string[]) => Promise<void>;
 }
 
-export async function live(args: readonly string[], manner: Manner, options: LifeOptions): Promise<Life> {
-  const { folder, workspace, env, random, tally, fault } = options;
-  const usesEntry = diesAtPoints(manner) || fault !== null;
+/** How long the program has lately taken to its first line of output, ms: on a busy machine moments must come later. */
+let firstLineMs = 300;
+
+/** How many times slower than alone on a quiet machine the program is at the moment. */
+export function slowness(): number {
+  return Math.max(1, firstLineMs / 300);
+}
+
+/** `clockAheadMs`: how wrong its clock goes. */
+export async function live(args: readonly string[], manner: Manner, options: LifeOptions, clockAheadMs = 0): Promise<Life> {
+  const { folder, workspace, env, random, tally, seen, fault } = options;
+  const usesEntry = diesAtPoints(manner) || manner.type === "in flight" || fault !== null || clockAheadMs !== 0;
   const report = join(folder, "points");
   writeFileSync(report, "");
   const child = usesEntry
     ? spawn(process.execPath, [join(entryFolder, "chaos.js"), ...args], {
         cwd: workspace,
-        env: { ...env, HOLDFAST_CHAOS: JSON.stringify(ordersFor(manner, report, options)) },
-        stdio: ["ignore", "pipe", "pipe"],
+        env: { ...env, HOLDFAST_CHAOS: JSON.stringify({ ...ordersFor(manner, report, options), clockAheadMs }) },
+        stdio: ["ignore", "pipe", "pipe", "pipe"],
       })
     : spawn(program, args, { cwd: workspace, env, stdio: ["ignore", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const bornAt = performance.now();
+  child.stdout?.once("data", () => (firstLineMs += 0.1 * (performance.now() - bornAt - firstLineMs)));
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  // Read also where nobody asks, so that nobody waits for us.
+  child.stdio[3]?.on("data", () => undefined);
   const closed = once(child, "close");
   const tooLong = setTimeout(() => child.kill("SIGKILL"), longestMs);
   await Promise.race([closed, carryOut(child, manner, closed, args, options)]);
   await closed;
   clearTimeout(tooLong);
   options.onRequest(() => undefined);
+  options.onSampling(() => undefined);
   const isKilled = child.signalCode === "SIGKILL";
   for (const [, what, point = ""] of (textOf(report) ?? "").matchAll(/^(passed|died) (.*)$/gm)) {
     count(what === "died" ? tally.points : tally.passed, point);
+    if (what === "died") count(seen.points, point);
   }
   if (isKilled) {
     tally.kills.count += 1;
@@ -100,19 +119,16 @@ function diesAtPoints({ type }: Manner): boolean {
   return type === "at a point" || type === "interrupted";
 }
 
-/** It dies at points that come up but have seen few kills so far, and at once at one that never came up before. */
-export function ordersFor(
-  manner: Manner,
-  report: string,
-  { random, tally, fault }: Pick<LifeOptions, "random" | "tally" | "fault">,
-): Orders {
-  const seed = random.whole(2 ** 31);
-  if (!diesAtPoints(manner)) return { seed, report, fault, dead: null, points: {}, otherwise: 0 };
-  const known = points.filter((point) => tally.passed[point] !== undefined);
-  const kills = (point: string): number => tally.points[point] ?? 0;
-  const rare = known.toSorted((one, other) => kills(one) - kills(other)).slice(0, Math.ceil(known.length / 3));
-  const likely = Object.fromEntries(known.map((point) => [point, rare.includes(point) ? 0.3 : 0.02]));
-  return { seed, report, fault, dead: null, points: likely, otherwise: 0.4 };
+/**
+ * Each life has a few points to die at: the fewer kills a point has seen beside the others, the likelier it is among them. So
+ * some lives come far.
+ */
+export function ordersFor(manner: Manner, report: string, { random, seen, fault }: Pick<LifeOptions, "random" | "seen" | "fault">): Orders {
+  const orders = { seed: random.whole(2 ** 31), report, fault, dead: null, clockAheadMs: 0 };
+  if (!diesAtPoints(manner)) return { ...orders, points: {} };
+  const full = 1.5 * meanKills(seen) + 1;
+  const isChosen = (point: string): boolean => random.chance(0.4 * Math.max(0, 1 - (seen.points[point] ?? 0) / full) ** 2);
+  return { ...orders, points: Object.fromEntries(points.map((point) => [point, isChosen(point) ? 0.8 : 0.004])) };
 }
 
 async function carryOut(
@@ -136,7 +152,7 @@ async function carryOut(
       child.kill("SIGKILL");
       return;
     case "in flight":
-      await Promise.race([decided(child, manner.nth).then(() => sleep(manner.ms)), sleep(manner.latestMs)]);
+      await Promise.race([intended(child, manner.replay).then(() => sleep(manner.ms)), sleep(manner.latestMs)]);
       child.kill("SIGKILL");
       return;
     case "at a request":
@@ -144,7 +160,7 @@ async function carryOut(
       child.kill("SIGKILL");
       return;
     case "interrupted":
-      await sleep(manner.ms);
+      await Promise.race([new Promise<void>(options.onSampling).then(() => sleep(manner.ms)), sleep(manner.latestMs)]);
       child.kill("SIGINT");
       return;
     case "frozen":
@@ -159,13 +175,11 @@ async function carryOut(
   }
 }
 
-/** Resolves once `nth` calls were shown as started. */
-function decided(child: ChildProcess, nth: number): Promise<void> {
-  let shown = 0;
+/** Resolves once an effect of the class was intended. */
+function intended(child: ChildProcess, replay: ReplayName): Promise<void> {
   return new Promise((done) => {
-    child.stdout?.on("data", (text: string) => {
-      shown += text.split('"type":"item.started"').length - 1;
-      if (shown >= nth) done();
+    child.stdio[3]?.on("data", (lines: Uint8Array) => {
+      if (Buffer.from(lines).toString("utf8").split("\n").includes(replay)) done();
     });
   });
 }

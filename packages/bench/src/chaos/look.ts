@@ -20,6 +20,7 @@ export interface Look {
   readonly hasPost: boolean;
   /** Its model has said the last words, and the turn has ended. */
   readonly isDone: boolean;
+  readonly title: string;
 }
 
 /** All sessions of a home, the first one first. */
@@ -29,12 +30,13 @@ export async function lookAt(home: string): Promise<readonly Look[]> {
   const log = openSqliteLog(path);
   try {
     const looks = await Promise.all(
-      (await log.list({})).map(async ({ session, status }): Promise<Look> => {
+      (await log.list({})).map(async ({ session, status, title }): Promise<Look> => {
         const [stored, view, inbox] = [await log.read(session, 1), await readSession({ log }, session), await log.inbox(session)];
         return {
           session,
           branch: stored.some(({ type }) => type === "session.forked") ? "fork" : "main",
           status,
+          title,
           stored,
           events: view.events,
           approvals: view.openApprovals.map(({ id }) => id),

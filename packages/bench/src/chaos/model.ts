@@ -12,6 +12,8 @@ interface Body {
 export interface ScriptedModel {
   /** The base URL for a place whose branches have these steps. */
   serve(place: string, steps: Readonly<Record<Branch, readonly Step[]>>): string;
+  /** Told of each request of a place as it arrives; replaces the listener before. */
+  onRequest(place: string, listener: () => void): void;
   close(): void;
 }
 
@@ -21,11 +23,14 @@ export interface ScriptedModel {
  */
 export async function startModel(random: Dice): Promise<ScriptedModel> {
   const places = new Map<string, Readonly<Record<Branch, readonly Step[]>>>();
+  const listeners = new Map<string, () => void>();
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk as Uint8Array);
-    const steps = places.get((request.url ?? "").split("/")[1] ?? "");
+    const [, place = ""] = (request.url ?? "").split("/");
+    const steps = places.get(place);
+    listeners.get(place)?.();
     if (steps === undefined) throw new Error("a request of a place that isn't there");
     const step = nextStep(JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body, steps);
     await pause(random.whole(30));
@@ -48,6 +53,7 @@ export async function startModel(random: Dice): Promise<ScriptedModel> {
       places.set(place, steps);
       return `${base}/${place}/v1`;
     },
+    onRequest: (place, listener) => void listeners.set(place, listener),
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -15,6 +15,8 @@ export interface Mark {
   readonly exitCode?: number;
   /** A part of a command that may be ended with its session, so that it may never come so far. */
   readonly isOptional?: true;
+  /** What its call's input holds, where that is not its name. */
+  readonly said?: string;
 }
 
 interface Call {
@@ -29,10 +31,12 @@ export interface Step {
 /** A session's whole work: the one that is started, and the one that is forked from it. */
 export const branches = ["main", "fork"] as const;
 export type Branch = (typeof branches)[number];
-export const lastWords = "It is done.";
+/** The schema that they are held to in some sessions. */
+export const lastWords = '{"done":true}';
+export const schema = { type: "object", properties: { done: { type: "boolean" } }, required: ["done"], additionalProperties: false };
 
-/** The check that a session is given, where it is given one. */
-export const check = "git grep -q after -- main-edit.txt";
+/** The checks that a session is given, where it is given any. The second changes a file, so that the first is run once more. */
+export const checks = ["git grep -q after -- main-edit.txt", "date +%N >stamp"] as const;
 
 /** Where the effects of one place go, and what else it has. */
 export interface Addresses {
@@ -42,6 +46,7 @@ export interface Addresses {
   /** A person is asked for what leaves the sandbox; there is no network then. Else nobody is asked, and there is none. */
   readonly isAsked: boolean;
   readonly hasHooks: boolean;
+  readonly hasChecks: boolean;
   /** Only what leaves the workspace is done; else now and then also what takes long. */
   readonly length: "brief" | "usual" | "long";
 }
@@ -51,7 +56,7 @@ const post = (url: string): Call => ({ name: "http_request", input: { url, metho
 const shop = (tool: string, mark: string): Call => ({ name: `mcp__shop__${tool}`, input: { mark } });
 
 /** The steps of a branch. An asked place runs in the sandbox, and a person allows what leaves it. */
-export function stepsOf(branch: Branch, { keyed, plain, isAsked, length }: Addresses): readonly Step[] {
+export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, length }: Addresses): readonly Step[] {
   const name = (what: string): string => `${branch}-${what}`;
   const mark = (what: string, kind: MarkKind, replay: ReplayClass, more: Partial<Mark> = {}): Mark => ({
     name: name(what),
@@ -81,6 +86,11 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, length }: Addre
       { name: "search", input: { pattern: "before" } },
     ],
     marks: [],
+  };
+  // With a baseline, what a build makes is recorded.
+  const built: Step = {
+    calls: [command("make")],
+    marks: [mark("built", "command", "probe", { exitCode: 0, said: '"make"' })],
   };
   const yielded: Step = {
     calls: [command(`echo early >> yields; sleep 0.9; echo ${name("yielded")} >> ledger; sleep 60`, { yield_s: 1 })],
@@ -113,6 +123,7 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, length }: Addre
             marks: [mark("commit", "commit", "probe", { exitCode: 0 })],
           },
         ]),
+    ...(hasChecks && !isAsked ? [built] : []),
     failing,
     { calls: [{ name: "ask_user", input: { question: "Which one?", choices: ["this", "that"] } }], marks: [] },
     ...(length === "long" ? [yielded] : []),
@@ -159,6 +170,9 @@ export function layOut(
   mkdirSync(join(home, ".holdfast"), { recursive: true, mode: 0o700 });
   mkdirSync(join(workspace, "old"), { recursive: true });
   writeFileSync(join(workspace, "old/x.txt"), "x\n");
+  writeFileSync(join(workspace, "Makefile"), "all:\n\t@echo main-built >>ledger\n");
+  writeFileSync(join(workspace, "stamp"), "0\n");
+  writeFileSync(join(folder, "schema.json"), JSON.stringify(schema));
   const marks = branches.flatMap((branch) => stepsOf(branch, addresses)).flatMap((step) => step.marks);
   for (const mark of marks) {
     for (const [path, [before]] of Object.entries(filesOf(mark))) if (before !== null) writeFileSync(join(workspace, path), before);

@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Life, LifeOptions, Manner } from "./lives.ts";
+import { live } from "./lives.ts";
+import type { Look } from "./look.ts";
+import { lookAt, ownEvents } from "./look.ts";
+import { mannerFor, small } from "./tasks.ts";
+import type { Addresses } from "./work.ts";
+import { filesOf, stepsOf, textOf } from "./work.ts";
+
+/** How often a command is begun anew until it has come to its end; the last times nobody kills it. */
+const mostStarts = 40;
+const leftAloneAfter = 15;
+
+interface Care {
+  readonly home: string;
+  readonly workspace: string;
+  readonly addresses: Addresses;
+  readonly mayKill: () => boolean;
+  readonly options: LifeOptions;
+}
+
+/** What a person does with sessions whose work is done, killed on the way and begun anew. Returns what went wrong. */
+export async function careFor(looks: readonly Look[], care: Care): Promise<readonly string[]> {
+  const [main, fork] = looks;
+  if (main === undefined) return [];
+  const { random } = care.options;
+  const title = `a title ${random.whole(1_000)}`;
+  const faults = await untilDone(["sessions", "rename", main.session, title], (now) => titleOf(now, main.session) === title, care);
+  const item = editOf(main);
+  if (item !== null) {
+    faults.push(...(await untilDone(["undo", main.session, "--all"], hasEvent(main.session, "edits.undone"), care)));
+    faults.push(...notUndone(main, care));
+    faults.push(...(await untilDone(["sessions", "erase", main.session, item.id], hasEvent(main.session, "erasure.finished"), care)));
+    const stored = (await lookAt(care.home)).flatMap((look) => look.stored);
+    const kept = stored.filter(({ payload }) => payload?.includes(item.callId) === true);
+    if (kept.some(({ type, payload }) => type === "call.settled" && payload?.includes(item.text) === true)) {
+      faults.push(`${item.id} was erased and is still there`);
+    }
+  }
+  const verified = await live(["sessions", "verify", ...looks.map(({ session }) => session)], { type: "left alone" }, care.options);
+  if (verified.code !== 0) faults.push(`sessions verify after care: ${verified.stdout}${verified.stderr}`);
+  // The fork keeps what it shares.
+  for (const { session } of fork === undefined ? [main] : random.chance(0.5) ? [main, fork] : [fork, main]) {
+    faults.push(...(await untilDone(["sessions", "delete", session], (now) => now.every((look) => look.session !== session), care)));
+  }
+  // Who died after the session was gone, and before what its commands had left was.
+  const repaired = await live(["doctor", "--repair"], { type: "left alone" }, care.options);
+  if (/in doubt|error/.test(repaired.stderr)) faults.push(`doctor --repair: ${repaired.code} ${repaired.stdout}${repaired.stderr}`);
+  for (const { session } of looks) {
+    if (existsSync(join(care.home, ".holdfast/commands", session))) faults.push(`what ${session} left is there after it was deleted`);
+  }
+  return faults;
+}
+
+/** Begins a command anew until its end can be seen in the store. */
+async function untilDone(args: readonly string[], isDone: (now: readonly Look[]) => boolean, care: Care): Promise<string[]> {
+  let last: Life | null = null;
+  for (let starts = 0; starts < mostStarts; starts += 1) {
+    const mayKill = care.mayKill() && starts < leftAloneAfter;
+    const manner: Manner = mannerFor(small(...args), mayKill, care.options, false);
+    last = await live(args, manner, care.options);
+    // One that came to its end in the store may have died before it told so: then it is begun once more.
+    if (!last.isKilled && isDone(await lookAt(care.home))) return [];
+    if (!last.isKilled && last.code !== 0) break;
+  }
+  return [`${args.join(" ")} came to no end: ${last?.code} ${last?.stdout}${last?.stderr}`];
+}
+
+function titleOf(looks: readonly Look[], session: string): string | undefined {
+  return looks.find((look) => look.session === session)?.title;
+}
+
+function hasEvent(session: string, type: string): (now: readonly Look[]) => boolean {
+  return (now) => now.some((look) => look.session === session && ownEvents(look.events).some((event) => event.type === type));
+}
+
+/** Edits of a session that are said to be done and, after undo, are not as before. */
+function notUndone(main: Look, { workspace, addresses }: Care): string[] {
+  const changed = ownEvents(main.events).flatMap((event) =>
+    event.type === "call.settled" ? (event.payload.outcome.changed ?? []).map(({ path }) => path) : [],
+  );
+  const files = stepsOf(main.branch, addresses).flatMap((step) => step.marks.flatMap((mark) => Object.entries(filesOf(mark))));
+  return files.flatMap(([path, [before]]) =>
+    changed.some((one) => one.endsWith(path)) && textOf(join(workspace, path)) !== before
+      ? [`${path} is not as it was before, after undo`]
+      : [],
+  );
+}
+
+/** The result of an edit, whose content before is kept as a blob. */
+function editOf(main: Look): { readonly id: string; readonly callId: string; readonly text: string } | null {
+  for (const event of ownEvents(main.events)) {
+    if (event.type !== "call.settled" || (event.payload.outcome.changed ?? []).length === 0) continue;
+    return { id: event.payload.result.id, callId: event.payload.callId, text: event.payload.outcome.text };
+  }
+  return null;
+}
