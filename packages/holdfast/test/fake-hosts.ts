@@ -125,16 +125,19 @@ function fakeFiles(cwd: string, roots: Files["roots"]): Files {
     list: unused,
     glob: unused,
     search: unused,
-    probe: unused,
-    apply: async (edits: readonly FileEdit[]) => {
+    probe: async () => "before",
+    apply: async (edits: readonly FileEdit[], { attempt }) => {
+      const left: FileEdit[] = [];
       for (const edit of edits) {
         const found = await read(edit.path).then(
           (file) => file.digest,
           () => null,
         );
+        if (attempt > 1 && found === edit.afterDigest) continue;
         if (found !== edit.before) return { type: "changed", path: edit.path, found };
+        left.push(edit);
       }
-      for (const edit of edits) {
+      for (const edit of left) {
         await mkdir(dirname(edit.path), { recursive: true });
         if (edit.after === null) await rm(edit.path);
         else await writeFile(edit.path, edit.after);

@@ -112,12 +112,34 @@ describe("holdfast undo", () => {
   test("changes nothing where a file was changed since, and names each", async () => {
     const hosts = await edited();
     await writeFile(join(folder, "login.js"), "by hand\n");
-    await rm(join(folder, "new.js"));
+    await writeFile(join(folder, "new.js"), "by hand\n");
     const io = start();
     expect(await main(["undo"], io, hosts)).toBe(1);
     expect(io.err()).toContain("undo_conflict");
     expect(io.err()).toContain(`${join(folder, "login.js")}: changed since`);
-    expect(io.err()).toContain(`${join(folder, "new.js")}: deleted since`);
-    expect(await readFile(join(folder, "login.js"), "utf8")).toBe("by hand\n");
+    expect(io.err()).toContain(`${join(folder, "new.js")}: changed since`);
+    await rm(join(folder, "login.js"));
+    const gone = start();
+    expect(await main(["undo"], gone, hosts)).toBe(1);
+    expect(gone.err()).toContain(`${join(folder, "login.js")}: deleted since`);
+    expect(await readFile(join(folder, "new.js"), "utf8")).toBe("by hand\n");
+  });
+
+  test.each([
+    ["before any file", []],
+    ["between two files", ["login.js"]],
+    ["after the last file, before it was recorded", ["login.js", "new.js"]],
+  ])("an undo whose process was killed %s is gone on with", async (_, restored) => {
+    const hosts = await edited();
+    if (restored.includes("login.js")) await writeFile(join(folder, "login.js"), "before\n");
+    if (restored.includes("new.js")) await rm(join(folder, "new.js"));
+    const io = start();
+    expect(await main(["undo"], io, hosts)).toBe(0);
+    expect(io.out().match(/^(restored|deleted)/gm)?.length ?? 0).toBe(2 - restored.length);
+    expect(await readFile(join(folder, "login.js"), "utf8")).toBe("before\n");
+    await expect(stat(join(folder, "new.js"))).rejects.toMatchObject({ code: "ENOENT" });
+    const again = start();
+    expect(await main(["undo"], again, hosts)).toBe(0);
+    expect(again.err()).toContain("no edits to undo");
   });
 });
