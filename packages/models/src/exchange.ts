@@ -8,6 +8,19 @@ import type { Watch } from "./watch.ts";
 const settledMs = 3_000;
 const maxDocument = 64 * 1024 * 1024;
 
+/** What of a fetch response is read. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly ok: boolean;
+  readonly headers: { get(name: string): string | null };
+  readonly body: { getReader(): BodyReader } | null;
+}
+
+interface BodyReader {
+  read(): Promise<{ readonly done?: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
 /** The body of one response. */
 export interface Exchange {
   /** The next bytes; null at the end, and when the watch gave up. Throws where the connection broke. */
@@ -18,7 +31,7 @@ export interface Exchange {
   close(isDone: boolean): void;
 }
 
-export function openExchange(response: Response, watch: Watch): Exchange {
+export function openExchange(response: HttpResponse, watch: Watch): Exchange {
   const reader = response.body?.getReader() ?? null;
   const cancel = (): void => {
     // The connection may be broken already: there is nobody to tell.

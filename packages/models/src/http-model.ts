@@ -1,13 +1,22 @@
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
 import type { Model, SamplingRequest, StreamPart } from "@holdfast/runtime";
-import { openExchange, readAnswer, type Exchange } from "./exchange.ts";
+import { openExchange, readAnswer, type Exchange, type HttpResponse } from "./exchange.ts";
 import { classify, describeFailure, errorIn, type Failure } from "./failure.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { asRecord, asText, parseJson } from "./shape.ts";
 import { createWatch, type Watch } from "./watch.ts";
 import type { Wire, WireBody } from "./wire.ts";
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+/** What of `fetch` a sampling needs: the host's own fits, and so does one that has only this. */
+export type Fetch = (url: string, request: HttpRequest) => Promise<HttpResponse>;
+
+export interface HttpRequest {
+  readonly method: "POST";
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly signal: AbortSignal;
+  readonly redirect: "manual";
+}
 
 export interface HttpModelOptions {
   /** `provider/name`. */
@@ -19,7 +28,7 @@ export interface HttpModelOptions {
   /** Sent with each request; their values are kept out of messages like the key. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly contextWindow?: number | null;
-  /** Default: the host's `fetch`. Node's own ends a silent response after 5 minutes whatever `idleTimeoutMs` says. */
+  /** Default: the host's `fetch`. Node's own ends a silent response after 5 minutes whatever `idleTimeoutMs` says; its host has another. */
   readonly fetch?: Fetch;
   /** Milliseconds of silence, before or inside the answer, after which a sampling fails. Default 5 minutes. */
   readonly idleTimeoutMs?: number;
@@ -56,8 +65,8 @@ export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
       stage = "body";
       const body = await unlessEnded(wire.body(request), watch);
       stage = "connect";
-      const init: RequestInit = { method: "POST", headers, body: body.bytes, signal: watch.signal, redirect: "manual" };
-      const response = await unlessEnded(send(url, init), watch);
+      const post = { method: "POST", headers, body: body.bytes, signal: watch.signal, redirect: "manual" } as const;
+      const response = await unlessEnded(send(url, post), watch);
       watch.heard();
       exchange = openExchange(response, watch);
       if (!response.ok) {
@@ -114,7 +123,7 @@ interface Sent {
   readonly contextWindow: number | null;
 }
 
-async function httpFailure(response: Response, exchange: Exchange, watch: Watch, now: number, sent: Sent): Promise<Failure> {
+async function httpFailure(response: HttpResponse, exchange: Exchange, watch: Watch, now: number, sent: Sent): Promise<Failure> {
   watch.limit(errorBodyMs);
   const status = response.status === 0 ? null : response.status;
   if (status === null || (status >= 300 && status < 400)) {
@@ -154,9 +163,14 @@ function unlessEnded<T>(promise: Promise<T>, watch: Watch): Promise<T> {
   });
 }
 
-function requestHeaders(own: Readonly<Record<string, string>>, extra: Readonly<Record<string, string>>): Headers {
-  const headers = new Headers({ "content-type": "application/json", accept: "text/event-stream" });
-  for (const [name, value] of [...Object.entries(own), ...Object.entries(extra)]) headers.set(name, value);
+/** By names in lower case. Throws where a name or value can't be sent (RFC 9110, 5.1 and 5.5). */
+function requestHeaders(own: Readonly<Record<string, string>>, extra: Readonly<Record<string, string>>): Record<string, string> {
+  const headers: Record<string, string> = { "content-type": "application/json", accept: "text/event-stream" };
+  for (const [name, value] of [...Object.entries(own), ...Object.entries(extra)]) {
+    const trimmed = value.trim();
+    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(trimmed)) throw new Error("a header can't be sent");
+    headers[name.toLowerCase()] = trimmed;
+  }
   return headers;
 }
 

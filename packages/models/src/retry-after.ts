@@ -3,7 +3,7 @@
  * HTTP date). Null where there is none, it can't be read, or it has passed: then the caller's own back-off holds.
  * A date is measured against the server's own `Date`, so that a wrong local clock doesn't matter.
  */
-export function retryAfterMs(headers: Headers, now: number): number | null {
+export function retryAfterMs(headers: { get(name: string): string | null }, now: number): number | null {
   return positive(decimal(headers.get("retry-after-ms"), 1)) ?? after(headers.get("retry-after"), headers.get("date"), now);
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { makePlace, type Place } from "./observer-fixture.ts";
 
 let place: Place;
@@ -91,4 +91,36 @@ test("a folder without version control has a world too", async () => {
   const sections = await place.observer().world(true);
   expect(sections.map((section) => section.id)).toEqual(["environment", "instructions:AGENTS.md"]);
   expect(sections[0]?.text).toContain("Version control: none");
+});
+
+describe("where git stands", () => {
+  const told = async (cwd?: string) =>
+    (await place.observer(cwd).world(true))[0]?.text.split("\n").find((line) => line.startsWith("Version control"));
+  const commit = () => place.git("commit", "-q", "--allow-empty", "-m", "one");
+
+  test("before the first commit, on a branch, detached, and below the top", async () => {
+    place = makePlace({ git: true });
+    place.git("checkout", "-q", "-b", "feature/login");
+    expect(await told()).toBe("Version control: git, branch feature/login (no commit yet), with uncommitted changes");
+    commit();
+    place.write("inner/kept.txt", "one");
+    place.git("add", "-A");
+    commit();
+    expect(await told(join(place.dir, "inner"))).toBe("Version control: git, branch feature/login, clean");
+    place.git("checkout", "-q", "--detach");
+    const head = place.git("rev-parse", "HEAD").slice(0, 10);
+    expect(await told()).toBe(`Version control: git, detached at ${head}, clean`);
+  });
+
+  test("in a second work tree, and where the work tree lies elsewhere, in a folder with a line break in its name", async () => {
+    place = makePlace({ git: true });
+    commit();
+    const elsewhere = join(place.top, "else\nwhere");
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, "new.txt"), "one");
+    place.git("worktree", "add", "-q", join(place.top, "tree"));
+    expect(await told(join(place.top, "tree"))).toBe("Version control: git, branch tree, clean");
+    place.git("config", "core.worktree", elsewhere);
+    expect(await told()).toMatch(/with uncommitted changes$/);
+  });
 });

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { clock } from "@holdfast/node/host/clock";
 import type { Model, SecretStore } from "@holdfast/runtime";
-import type { ResolvedFacts } from "@holdfast/models";
+import type { Fetch, ResolvedFacts } from "@holdfast/models";
 import { isLoopback, vendorOf } from "@holdfast/models/providers";
 import type { Config } from "../config/config.ts";
 import { loadedWindow } from "../config/local-servers.ts";
@@ -31,6 +31,7 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
   const whole = new Map<string, Promise<Model>>();
   const told = new Set<string>();
   const asked = new Map<string, number>();
+  let streamFetch: Fetch | undefined;
 
   const resolve = async (name: string): Promise<Model> => {
     if (name.startsWith("script:")) {
@@ -46,8 +47,13 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
     const apiKey = async () => (await host.secrets.get(provider))?.value ?? null;
     const known = windowFrom === "assumed" ? null : contextWindow;
     const settings = { wire, baseUrl, headers, apiKey, contextWindow: known, maxOutputTokens: maxOutput };
-    const { createModelResolver } = await import("@holdfast/models/resolve");
-    return createModelResolver({ providers: { [provider]: settings }, idleTimeoutMs: host.config.network.idleTimeoutMs })(name);
+    const [{ createModelResolver }, { createStreamFetch }] = await Promise.all([
+      import("@holdfast/models/resolve"),
+      import("@holdfast/node/network/stream"),
+    ]);
+    const { idleTimeoutMs } = host.config.network;
+    streamFetch ??= createStreamFetch();
+    return createModelResolver({ providers: { [provider]: settings }, idleTimeoutMs, fetch: streamFetch })(name);
   };
   const factsOf = async (name: string, window: number | null): Promise<ResolvedFacts> => {
     const { resolveFacts } = await import("@holdfast/models/catalog/find");

@@ -1,5 +1,5 @@
-import { lstatSync } from "node:fs";
-import { relative } from "node:path";
+import { existsSync, lstatSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
 import { gitMode, readDigest } from "./digest.ts";
 import { type Git, gitLine } from "./git.ts";
@@ -17,7 +17,6 @@ export interface WorldInput {
 /** What the model is told at the start of a turn. Short, and the same for the same state of the world and day. */
 export async function worldSections(input: WorldInput): Promise<WorldSection[]> {
   const { git, roots, cwd, isTrusted } = input;
-  const top = await gitLine(git, cwd, ["rev-parse", "--show-toplevel"]);
   const home = roots.find((root) => !relative(root.path, cwd).startsWith(".."));
   const lines = [
     `Working folder: ${plainLine(cwd)}`,
@@ -25,21 +24,49 @@ export async function worldSections(input: WorldInput): Promise<WorldSection[]> 
     `Platform: ${process.platform} ${process.arch}`,
     `Date: ${new Date(input.now).toISOString().slice(0, 10)}`,
     "Shell: bash",
-    top === null ? "Version control: none" : await gitState(git, top),
+    await versionControl(git, cwd),
   ];
   // Trust is of the workspace's root: git may take another folder for the top (`core.worktree`, a repository around it).
   const start = home?.path ?? cwd;
   return [{ id: "environment", trust: "tool", text: lines.join("\n") }, ...projectInstructions(start, cwd, isTrusted)];
 }
 
-async function gitState(git: Git, top: string): Promise<string> {
-  const [branch, head, isDirty] = await Promise.all([
-    gitLine(git, top, ["symbolic-ref", "--short", "-q", "HEAD"]),
-    gitLine(git, top, ["rev-parse", "--short", "-q", "--verify", "HEAD"]),
-    hasUncommitted(git, top),
-  ]);
-  const where = branch === null ? `detached at ${head ?? "nothing"}` : `branch ${plain(branch)}${head === null ? " (no commit yet)" : ""}`;
+/** All is asked at once, of where git most likely finds its work tree: to start a program takes longer than its answer. */
+async function versionControl(git: Git, cwd: string): Promise<string> {
+  const likely = likelyTop(cwd);
+  if (likely === null) return "Version control: none";
+  const asked = hasUncommitted(git, likely);
+  // Git may find another top; then nobody awaits this.
+  asked.catch(() => undefined);
+  const { code, stdout } = await git(cwd, ["rev-parse", "--show-toplevel", "HEAD", "--abbrev-ref", "HEAD", "--"]);
+  const lines = stdout
+    .toString()
+    .replace(/\r?\n$/, "")
+    .split(/\r?\n/);
+  // Its answer ends with the commit, the branch and `--`; without a commit it is the top alone, which may hold a line break.
+  const [head = "", name = ""] = code === 0 ? lines.splice(-3) : [];
+  const top = lines.join("\n");
+  if (top === "") return "Version control: none";
+  const where = code === 0 ? place(head, name) : await unborn(git, cwd);
+  const isDirty = await (resolve(top) === likely ? asked : hasUncommitted(git, top));
   return `Version control: git, ${where}, ${isDirty ? "with uncommitted changes" : "clean"}`;
+}
+
+function place(head: string, name: string): string {
+  return name === "HEAD" ? `detached at ${head.slice(0, 10)}` : `branch ${plain(name)}`;
+}
+
+async function unborn(git: Git, cwd: string): Promise<string> {
+  const branch = await gitLine(git, cwd, ["symbolic-ref", "--short", "-q", "HEAD"]);
+  return branch === null ? "detached at nothing" : `branch ${plain(branch)} (no commit yet)`;
+}
+
+/** The nearest folder that holds a `.git`, null where none does. Git may see it otherwise: a `core.worktree` leads elsewhere. */
+function likelyTop(cwd: string): string | null {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (folder === dirname(folder)) return null;
+  }
 }
 
 async function hasUncommitted(git: Git, top: string): Promise<boolean> {

@@ -9,8 +9,7 @@ import { resolveByDns } from "../network/resolve.ts";
 import { bridgeProxy, endNamespace, joinNamespace, proxyPort } from "./namespace.ts";
 import type { Mount } from "./mounts.ts";
 import type { SandboxPrograms } from "./problem.ts";
-import { openProxy } from "./proxy.ts";
-import type { HostProxy, RefusedHost } from "./proxy.ts";
+import type { HostProxy, openProxy, RefusedHost } from "./proxy.ts";
 import type { Standing } from "./view.ts";
 
 /** What a command may reach: nothing, or what its pass says. */
@@ -65,7 +64,7 @@ export function createNetworks(home: string, resolve: Resolve = resolveByDns): N
     return mine;
   };
   const proxyFor = (folder: string): Promise<HostProxy> => {
-    const open = proxies.get(folder) ?? openProxy(socketPath(home, folder), resolve);
+    const open = proxies.get(folder) ?? loadProxy(socketPath(home, folder), resolve);
     proxies.set(folder, open);
     return open;
   };
@@ -95,6 +94,11 @@ export function createNetworks(home: string, resolve: Resolve = resolveByDns): N
         rmSync(socketPath(home, folder), { force: true });
       }),
   };
+}
+
+/** Node's HTTP server is loaded where some host is allowed. */
+async function loadProxy(...input: Parameters<typeof openProxy>): Promise<HostProxy> {
+  return (await import("./proxy.ts")).openProxy(...input);
 }
 
 /**
