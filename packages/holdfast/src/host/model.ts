@@ -17,6 +17,8 @@ export interface ModelHost {
   readonly secrets: SecretStore;
   /** Told once of each model about which something is not known. */
   readonly onNote: (message: string) => void;
+  /** A request is on its way: what comes after the answer can be made ready. */
+  readonly onSent: () => void;
   /** The model that plays a recorded session back. */
   readonly replay: (name: string) => Promise<Model>;
 }
@@ -52,7 +54,7 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
       import("@holdfast/node/network/stream"),
     ]);
     const { idleTimeoutMs } = host.config.network;
-    streamFetch ??= createStreamFetch();
+    streamFetch ??= createStreamFetch(host.onSent);
     return createModelResolver({ providers: { [provider]: settings }, idleTimeoutMs, fetch: streamFetch })(name);
   };
   const factsOf = async (name: string, window: number | null): Promise<ResolvedFacts> => {

@@ -1,6 +1,7 @@
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BlobStore, Log, Ports } from "@holdfast/runtime";
+import type { PolicyOptions } from "@holdfast/policy";
+import type { BlobStore, Log, Policy, Ports } from "@holdfast/runtime";
 import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime-api.ts";
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
@@ -27,6 +28,13 @@ function bellOf({ home, isEphemeral }: HostOptions): string | null {
   return isEphemeral ? null : join(home, "bell");
 }
 
+/** The policy, with the parser of the shell, is needed when the model has answered: it is loaded while the first request is out. */
+function lazyPolicy(options: PolicyOptions): Policy & { load(): void } {
+  let policy: Promise<Policy> | undefined;
+  const load = () => (policy ??= import("@holdfast/policy").then(({ createPolicy }) => createPolicy(options)));
+  return { load: () => void load(), decide: async (request) => (await load()).decide(request) };
+}
+
 async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Log; blobs: BlobStore }> {
   if (isEphemeral) {
     const { createMemoryBlobs, createMemoryLog } = await import("@holdfast/stores");
@@ -51,7 +59,6 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     { createProcesses },
     { createObserver },
     tools,
-    policy,
     checks,
     harness,
     { log, blobs },
@@ -64,7 +71,6 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     import("@holdfast/node/processes/index"),
     import("@holdfast/node/observer/index"),
     import("@holdfast/tools"),
-    import("@holdfast/policy"),
     import("@holdfast/checks"),
     import("@holdfast/harness"),
     openStores(options),
@@ -102,13 +108,14 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     ? await (await import("./hooks.ts")).openHooks(config, { home, env, processes, confinement, onNote: options.onNote })
     : null;
   const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user });
+  const policy = lazyPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
   const ports: Ports = {
     log,
     blobs,
     clock,
     ids,
-    model: createModels({ config, env, secrets, onNote: options.onNote, replay: replays.open }),
+    model: createModels({ config, env, secrets, onNote: options.onNote, onSent: policy.load, replay: replays.open }),
     tools: harness.createToolHost(
       [...tools.createTools({ files, blobs, processes, isRedacted, http: createHttp(config, env) }), ...(workspace.tools ?? [])],
       mcp.source === null ? [] : [mcp.source],
@@ -124,7 +131,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       files,
       confinement: (purpose, binds) => ({ ...confinement, purpose, ...(binds === undefined ? {} : { binds }) }),
     }),
-    policy: policy.createPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded }),
+    policy,
     director: harness.createDirector({ servers: mcp.source?.servers.map(({ config: { name } }) => name) ?? [] }),
     secrets,
     signer,

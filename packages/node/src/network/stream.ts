@@ -33,8 +33,9 @@ const agentOptions = { keepAlive: true, timeout: unusedMs };
 /**
  * What models send their requests with: like the host's `fetch` without redirects, but an answer may be silent for as long as
  * the caller likes, and half of the time to load it is saved. Connections are kept between requests. Rejects with the system's error.
+ * `onSent` is told when a request has left, and there is time for other things.
  */
-export function createStreamFetch(): (url: string, request: StreamRequest) => Promise<StreamResponse> {
+export function createStreamFetch(onSent: () => void = () => undefined): (url: string, request: StreamRequest) => Promise<StreamResponse> {
   const plain = new HttpAgent(agentOptions);
   // TLS is loaded where an address asks for it.
   let secure: Promise<{ readonly request: typeof httpRequest; readonly agent: HttpAgent }> | undefined;
@@ -45,7 +46,7 @@ export function createStreamFetch(): (url: string, request: StreamRequest) => Pr
   return async (url, request) => {
     const { protocol } = new URL(url);
     const via = protocol === "https:" ? await (secure ??= loadSecure()) : { request: httpRequest, agent: plain };
-    const message = await send(via, url, request);
+    const message = await send(via, url, request, onSent);
     const body = await decoded(message);
     const status = message.statusCode ?? 0;
     return {
@@ -61,6 +62,7 @@ function send(
   via: { readonly request: typeof httpRequest; readonly agent: HttpAgent },
   url: string,
   { method, headers, body, signal }: StreamRequest,
+  onSent: () => void,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const all = { ...headers, "content-length": String(body.length), "accept-encoding": "identity" };
@@ -71,6 +73,7 @@ function send(
       if (!socket.connecting) clearTimeout(late);
       else socket.once(url.startsWith("https:") ? "secureConnect" : "connect", () => clearTimeout(late));
     });
+    sent.on("finish", onSent);
     sent.on("response", resolve);
     sent.on("error", reject);
     sent.on("upgrade", (_, socket) => {
