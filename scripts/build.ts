@@ -66,7 +66,7 @@ try {
     external,
     plugins: [folders, builtins],
   });
-  await bundle.write({ dir: fresh, format: "esm", sourcemap: true, minify: false, chunkFileNames: "[name]-[hash].js" });
+  await bundle.write({ dir: fresh, format: "esm", sourcemap: true, minify: false, chunkFileNames: "[name]-[hash].mjs" });
   await bundle.close();
   for (const [name, folder] of assets) await cp(folder, join(fresh, name), { recursive: true });
   if (existsSync(target)) await rename(target, old);

@@ -2,7 +2,7 @@
 import { createBodyDigest } from "@holdfast/models";
 import type { StoredEvent } from "@holdfast/protocol";
 import type { Director, RegisterRow, ReplayLog, SessionRow } from "@holdfast/runtime";
-import { replaySession } from "@holdfast/runtime";
+import { replaySession } from "@holdfast/runtime/session/replay";
 
 /** A session as a store held it, and what came out when it was replayed first. */
 export interface RecordedLog {

@@ -36,7 +36,6 @@ type Runtime = Pick<
   | "itemsOf"
   | "redact"
   | "verifyLog"
-  | "replaySession"
   | "dueSessions"
 >;
 

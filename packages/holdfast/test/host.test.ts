@@ -66,7 +66,14 @@ test("a damaged signing key is told and left alone", async () => {
 /** A host's models, with the secrets that config and environment give. */
 function modelsOf(config: typeof defaultConfig, env: Readonly<Record<string, string>>, notes: string[] = []) {
   const replay = () => Promise.reject(new Error("nothing is recorded here"));
-  return createModels({ config, env, secrets: createSecrets(config, env), onNote: (note) => notes.push(note), onSent: () => undefined, replay });
+  return createModels({
+    config,
+    env,
+    secrets: createSecrets(config, env),
+    onNote: (note) => notes.push(note),
+    onSent: () => undefined,
+    replay,
+  });
 }
 
 test("script:FILE is a model that says what the file says, and the same one each time", async () => {

@@ -29,7 +29,14 @@ const configOf = (fields: Partial<Config>): Config => ({ ...defaultConfig, ...fi
 
 function modelsOf(config: Config, env: Readonly<Record<string, string>>, notes: string[] = []): (name: string) => Promise<Model> {
   const replay = () => Promise.reject(new Error("nothing is recorded here"));
-  return createModels({ config, env, secrets: createSecrets(config, env), onNote: (note) => notes.push(note), onSent: () => undefined, replay });
+  return createModels({
+    config,
+    env,
+    secrets: createSecrets(config, env),
+    onNote: (note) => notes.push(note),
+    onSent: () => undefined,
+    replay,
+  });
 }
 
 /** Where one request of the model goes, and with which headers. */

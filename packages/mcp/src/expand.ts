@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { McpServerConfig, McpTarget } from "./config.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 import type { CallOutcome, CallPlan, Json } from "@holdfast/protocol";
-import { isHoldfastError } from "@holdfast/protocol";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { CallContext, CallIntent, CallRefusal, Tool } from "@holdfast/runtime";
 import type { CallToolResult, Progress } from "@modelcontextprotocol/client";
 import { cleanLine } from "./clean.ts";

@@ -1,7 +1,7 @@
 import type { SentBody } from "@holdfast/protocol";
 import type { SamplingRequest } from "@holdfast/runtime";
 import type { Wire } from "./wire.ts";
-import { isWireName, wireFor } from "./wires.ts";
+import { isWireName, loadWire } from "./wires.ts";
 
 /**
  * Digests of the bodies that requests to `provider/name` have, written as `sent` says: nothing is sent, and no key or
@@ -14,7 +14,7 @@ export function createBodyDigest(): (model: string, sent: SentBody, request: Sam
     const slash = model.indexOf("/");
     const key = JSON.stringify([model, name, mostOutput]);
     const identity = { provider: model.slice(0, slash), model: model.slice(slash + 1) };
-    const wire = wires.get(key) ?? wireFor(name)(identity, { maxOutputTokens: mostOutput ?? null });
+    const wire = wires.get(key) ?? (await loadWire(name))(identity, { maxOutputTokens: mostOutput ?? null });
     wires.set(key, wire);
     return (await wire.body(request)).digest;
   };

@@ -1,4 +1,4 @@
-import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { Model, SamplingRequest, StreamPart } from "@holdfast/runtime";
 import { openExchange, readAnswer, type Exchange, type HttpResponse } from "./exchange.ts";
 import { classify, describeFailure, errorIn, type Failure } from "./failure.ts";

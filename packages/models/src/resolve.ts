@@ -1,10 +1,10 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Model } from "@holdfast/runtime";
 import { createHttpModel, type Fetch } from "./http-model.ts";
 import { needsKey, presets, vendorOf, type WireName } from "./providers.ts";
 import { createScriptModel } from "./script/model.ts";
 import type { Script, ScriptFunction } from "./script/script.ts";
-import { wireFor } from "./wires.ts";
+import { loadWire } from "./wires.ts";
 
 /** A provider as the host's configuration describes it. */
 export interface ProviderSettings {
@@ -81,7 +81,7 @@ async function overHttp(
       ...(keyVariables[0] === undefined ? {} : { hint: `Set ${keyVariables[0]}${elsewhere}.` }),
     });
   }
-  const wire = wireFor(settings.wire)({ provider, model }, { maxOutputTokens: settings.maxOutputTokens ?? null });
+  const wire = (await loadWire(settings.wire))({ provider, model }, { maxOutputTokens: settings.maxOutputTokens ?? null });
   return createHttpModel(wire, {
     id,
     baseUrl,

@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { createParser } from "eventsource-parser";
 
 /** One event of a stream. `name` is null where the server gave none. */

@@ -1,22 +1,21 @@
-import { chatWire } from "./chat/wire.ts";
-import { geminiWire } from "./gemini/wire.ts";
 import type { Identity } from "./identity.ts";
-import { messagesWire } from "./messages/wire.ts";
 import type { WireName } from "./providers.ts";
-import { responsesWire } from "./responses/wire.ts";
 import type { Wire, WireOptions } from "./wire.ts";
 
-const wires: Readonly<Record<WireName, (identity: Identity, options: WireOptions) => Wire>> = {
-  responses: responsesWire,
-  chat: chatWire,
-  messages: messagesWire,
-  gemini: geminiWire,
+type CreateWire = (identity: Identity, options: WireOptions) => Wire;
+
+/** A session speaks one of them, as a rule: only that one is loaded. */
+const wires: Readonly<Record<WireName, () => Promise<CreateWire>>> = {
+  responses: async () => (await import("./responses/wire.ts")).responsesWire,
+  chat: async () => (await import("./chat/wire.ts")).chatWire,
+  messages: async () => (await import("./messages/wire.ts")).messagesWire,
+  gemini: async () => (await import("./gemini/wire.ts")).geminiWire,
 };
 
 export function isWireName(name: string): name is WireName {
   return Object.hasOwn(wires, name);
 }
 
-export function wireFor(name: WireName): (identity: Identity, options: WireOptions) => Wire {
-  return wires[name];
+export function loadWire(name: WireName): Promise<CreateWire> {
+  return wires[name]();
 }

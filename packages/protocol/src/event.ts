@@ -4,13 +4,14 @@ import { checkDefinition, evidence, recordedRun, report } from "./check.ts";
 import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope } from "./decision.ts";
 import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
-import { assistantMessage, notice, reasoning, toolCall, toolResult, usage, userMessage } from "./item.ts";
+import { assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
 import { json } from "./json.ts";
 import { limits } from "./limits.ts";
 import { outcome } from "./outcome.ts";
 import { answer, question } from "./question.ts";
 import { requestRecord, toolSpec } from "./request.ts";
 import { trustLabel } from "./trust.ts";
+import { usage } from "./usage.ts";
 
 export const root = z.object({ id: z.string(), path: z.string() });
 export type Root = z.infer<typeof root>;
@@ -246,9 +247,6 @@ export const eventPayloads = {
 export type EventType = keyof typeof eventPayloads;
 export type EventPayload<T extends EventType> = z.infer<(typeof eventPayloads)[T]>;
 export type SessionEvent = { [T in EventType]: { readonly type: T; readonly payload: EventPayload<T> } }[EventType];
-
-/** The current version of each event type's payload. Older ones are upcast on read. */
-export const eventVersion = 1;
 
 /** The header that the hash chain covers; see `chain.ts` in the runtime for how it is hashed. */
 export const eventHeader = z.object({

@@ -1,13 +1,7 @@
 import { z } from "zod";
 import { json } from "./json.ts";
+import { part } from "./part.ts";
 import { trustLabel } from "./trust.ts";
-
-/** Text or an image inside a message. Image bytes live in the blob store; `blob` is their id. */
-export const part = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string() }),
-  z.object({ type: z.literal("image"), blob: z.string(), mediaType: z.string() }),
-]);
-export type Part = z.infer<typeof part>;
 
 /** What only one provider understands (encrypted reasoning…). It goes back to that provider and model alone. */
 export const opaque = z.object({ provider: z.string(), model: z.string(), payload: json });
@@ -59,30 +53,3 @@ export type ToolResult = z.infer<typeof toolResult>;
 export type Notice = z.infer<typeof notice>;
 /** What a sampling can bring back. */
 export type ModelItem = AssistantMessage | Reasoning | ToolCall;
-
-/**
- * Tokens of one sampling. `inputTokens` includes the cached ones, and those written to a cache where the provider counts
- * them (they may cost more). `estimated` where the provider sent no numbers.
- */
-export const usage = z.object({
-  inputTokens: z.number().int().nonnegative(),
-  cachedInputTokens: z.number().int().nonnegative(),
-  outputTokens: z.number().int().nonnegative(),
-  reasoningTokens: z.number().int().nonnegative(),
-  cacheWriteTokens: z.number().int().nonnegative().optional(),
-  estimated: z.boolean().optional(),
-});
-export type Usage = z.infer<typeof usage>;
-export const noUsage: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
-
-export function addUsage(a: Usage, b: Usage): Usage {
-  const written = (a.cacheWriteTokens ?? 0) + (b.cacheWriteTokens ?? 0);
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-    ...(written > 0 ? { cacheWriteTokens: written } : {}),
-    ...(a.estimated || b.estimated ? { estimated: true } : {}),
-  };
-}

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { part } from "./item.ts";
+import { part } from "./part.ts";
 import { answer } from "./question.ts";
 
 /** What a client asks of a session, through its inbox. Text input waits for the next sampling; the rest acts at once. */

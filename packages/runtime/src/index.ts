@@ -18,7 +18,7 @@ export { holdSession } from "./session/hold.ts";
 export * from "./session/post.ts";
 export * from "./session/prune.ts";
 export * from "./session/rename.ts";
-export { replaySession, type ReplayDeparture, type ReplayReport } from "./session/replay.ts";
+export type { ReplayDeparture, ReplayReport } from "./session/replay.ts";
 export type { BodyDigest, ReplayLog, ReplayPorts } from "./session/replay-request.ts";
 export * from "./session/search.ts";
 export { readEvent } from "./session/stored.ts";

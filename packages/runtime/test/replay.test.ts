@@ -2,18 +2,9 @@ import type { Json, StoredEvent } from "@holdfast/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { BodyDigest, Hooks, Log, Model, Ports, SamplingRequest } from "../src/index.ts";
-import {
-  drive,
-  eraseItem,
-  forkSession,
-  headerHash,
-  payloadDigest,
-  post,
-  readSession,
-  replaySession,
-  sha256,
-  type ReplayReport,
-} from "../src/index.ts";
+
+import { drive, eraseItem, forkSession, headerHash, payloadDigest, post, readSession, sha256, type ReplayReport } from "../src/index.ts";
+import { replaySession } from "../src/session/replay.ts";
 import type { World } from "./kit.ts";
 import { createTestModel, createTestTool, createWorld, done, portsOf, runPrompt, say } from "./kit.ts";
 import { playSession, randomSession } from "./random-session.ts";

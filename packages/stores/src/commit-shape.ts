@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Commit } from "@holdfast/runtime";
 
 /**

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Log, Ports } from "@holdfast/runtime";
-import { replaySession } from "@holdfast/runtime";
+import { replaySession } from "@holdfast/runtime/session/replay";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RecordedLog } from "../../browser/test/replay-logs.ts";
 import { inspectStore, openSqliteLog, salvageStore, tidyStore } from "../src/sqlite.ts";

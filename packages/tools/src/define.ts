@@ -1,6 +1,7 @@
 import type { CallOutcome, CallPlan } from "@holdfast/protocol/call";
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Json } from "@holdfast/protocol/json";
+import type { ToolSpec } from "@holdfast/protocol/request";
 import type { BlobStore } from "@holdfast/runtime/ports/blobs";
 import type { Files } from "@holdfast/runtime/ports/files";
 import type { Processes } from "@holdfast/runtime/ports/processes";
@@ -47,7 +48,7 @@ export function defineTool<T>(definition: Definition<T>): Tool {
   // The intent holds what `plan` made of the input, which the schema takes unchanged.
   const inputOf = (plan: CallPlan): T => schema.parse(plan.input);
   return {
-    spec: { name, description, schema: requestSchema(schema) },
+    spec: specOf(name, description, schema),
     ...(unwrap && {
       unwrap: (input) => {
         const parsed = parseInput(name, schema, input);
@@ -65,6 +66,18 @@ export function defineTool<T>(definition: Definition<T>): Tool {
     run: (intent, context, signal) => run(inputOf(intent.plan), intent, context, signal),
     ...(probe && { probe: (intent, context) => probe(inputOf(intent.plan), intent, context) }),
     ...(attach && { attach: (intent, context, signal) => attach(inputOf(intent.plan), intent, context, signal) }),
+  };
+}
+
+/** The JSON Schema is made when it is read first: that of a deferred tool, when a model looks for it. */
+function specOf(name: string, description: string, input: z.ZodType): ToolSpec {
+  let made: Json | undefined;
+  return {
+    name,
+    description,
+    get schema() {
+      return (made ??= requestSchema(input));
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { boundaries } from "@holdfast/runtime";
+import { boundaries } from "@holdfast/runtime/ports/boundaries";
 
 /** What a run of chaos has counted so far. Every record counts by name. */
 export interface Tally {

@@ -1,5 +1,5 @@
 import type { CallOutcome, CallPlan, Json, TrustLabel } from "@holdfast/protocol";
-import { lowestTrust } from "@holdfast/protocol";
+import { lowestTrust } from "@holdfast/protocol/trust";
 import type { CallRefusal, Tool, ToolSource, ToolSpec } from "@holdfast/runtime";
 import { fieldsOf } from "./fields.ts";
 import { rankTools } from "./rank.ts";

@@ -25,12 +25,15 @@ const spec: CommandSpec = {
 async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const host = await hosts.openHost(await openSetup(io), { cwd: io.cwd, roots: [] });
   try {
-    const { createBodyDigest } = await import("@holdfast/models/body-digest");
+    const [{ createBodyDigest }, { replaySession }] = await Promise.all([
+      import("@holdfast/models/body-digest"),
+      import("@holdfast/runtime/session/replay"),
+    ]);
     const ports = { ...host.ports, bodyDigest: createBodyDigest() };
     let status = 0;
     for (const id of given.words) {
       const { session } = await sessionById(host.ports, id);
-      const report = await host.runtime.replaySession(ports, session);
+      const report = await replaySession(ports, session);
       if (report.departure !== null) status = 1;
       if (given.has("json"))
         io.stdout.write(jsonLine({ type: "session.replayed", session, isEqual: report.departure === null, ...report }));

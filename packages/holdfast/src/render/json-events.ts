@@ -1,5 +1,5 @@
 import type { CheckDefinition, Evidence, PlanStep, Question, Report, Usage } from "@holdfast/protocol";
-import { addUsage, noUsage } from "@holdfast/protocol/item";
+import { addUsage, noUsage } from "@holdfast/protocol/usage";
 import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
 import { describeStanding, textOf } from "./describe.ts";
 import type { OpenCall } from "./json-items.ts";

@@ -1,4 +1,7 @@
-import { callStatuses, HoldfastError, modelErrorClasses, type Json } from "@holdfast/protocol";
+import type { Json } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
+import { modelErrorClasses } from "@holdfast/protocol/event";
+import { callStatuses } from "@holdfast/protocol/item";
 import { isNode, LineCounter, parseDocument, type Document } from "yaml";
 import type { Script, ScriptCall, ScriptExpectation, ScriptFailure, ScriptStep } from "./script.ts";
 

@@ -1,4 +1,5 @@
-import { HoldfastError, type HookEvent } from "@holdfast/protocol";
+import type { HookEvent } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Confinement, HookAnswer, HookCall, Hooks, Ids, Processes } from "@holdfast/runtime";
 import type { HookEnd } from "./answer.ts";
 import { readAnswer } from "./answer.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { CommandInput, CommandSpec } from "@holdfast/runtime/ports/processes";
 import { caches } from "../sandbox/caches.ts";
 import type { Link, Networks } from "../sandbox/network.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Owner } from "@holdfast/runtime/ports/log";
 import type { CommandInput, RunningCommand } from "@holdfast/runtime/ports/processes";
 import { disarmNewLinks } from "../sandbox/gitlinks.ts";

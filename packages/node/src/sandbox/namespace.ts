@@ -4,7 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { bootId, isAlive, startTimeOf } from "../processes/identity.ts";
 import { signal } from "../processes/tree.ts";
 import type { Mount } from "./mounts.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { NetworkAccess } from "@holdfast/protocol";
 import type { ServerSpec } from "@holdfast/runtime/ports/server-processes";
 import { commandEnvironment } from "../processes/environment.ts";

@@ -1,5 +1,5 @@
 import type { CallPlan, EventPayload, SessionEvent } from "@holdfast/protocol";
-import { isHoldfastError } from "@holdfast/protocol";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import { sha256 } from "../hash.ts";
 import { answerWithinMs } from "../kernel/question.ts";
 import type { PolicyDecision } from "../ports/index.ts";

@@ -1,5 +1,6 @@
 import type { CallOutcome, SessionEvent } from "@holdfast/protocol";
-import { HoldfastError, isHoldfastError, stricterClass } from "@holdfast/protocol";
+import { stricterClass } from "@holdfast/protocol/decision";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { sha256 } from "../hash.ts";
 import { judgeExpectation } from "../expect.ts";
 import { inDoubt, settled, settledWithout } from "../kernel/settle.ts";

@@ -1,5 +1,6 @@
 import type { SessionEvent } from "@holdfast/protocol";
-import { exitStatus, HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
+import { exitStatus } from "@holdfast/protocol/outcome";
 import { advance } from "../kernel/advance.ts";
 import { intendable } from "../kernel/conflicts.ts";
 import type { Effect, Plan } from "../kernel/decide.ts";

@@ -1,5 +1,5 @@
 import type { Delta, Evidence, RecordedRun, SessionEvent, Settings } from "@holdfast/protocol";
-import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { apply } from "../kernel/apply.ts";
 import { chain } from "../kernel/chain.ts";
 import { decide } from "../kernel/decide.ts";

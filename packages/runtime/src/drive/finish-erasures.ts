@@ -1,4 +1,4 @@
-import { isHoldfastError } from "@holdfast/protocol";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Ports } from "../ports/index.ts";
 import { readEvents } from "../session/stored.ts";
 import type { Driver } from "./driver.ts";

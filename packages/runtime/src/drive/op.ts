@@ -1,5 +1,6 @@
 import type { Op } from "@holdfast/protocol";
-import { HoldfastError, op as opSchema } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
+import { op as opSchema } from "@holdfast/protocol/op";
 import type { InboxRow } from "../ports/index.ts";
 import { parseStored } from "../session/stored.ts";
 

@@ -1,5 +1,5 @@
 import type { Op, SessionEvent } from "@holdfast/protocol";
-import { answerProblem } from "@holdfast/protocol";
+import { answerProblem } from "@holdfast/protocol/question";
 import { settled } from "../kernel/settle.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";

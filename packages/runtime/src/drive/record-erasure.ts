@@ -1,5 +1,6 @@
 import type { EventPayload, Json, SessionEvent } from "@holdfast/protocol";
-import { eventVersion, HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
+import { eventVersion } from "@holdfast/protocol/version";
 import { itemChars } from "../kernel/change.ts";
 import { erasingOf, itemsOf } from "../kernel/copies.ts";
 import { erasedText, withoutItem } from "../kernel/erased.ts";

@@ -1,5 +1,5 @@
 import type { EventPayload, ModelError, Notice, SentBody, SessionEvent, ToolCall, Usage } from "@holdfast/protocol";
-import { isHoldfastError } from "@holdfast/protocol";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Effect } from "../kernel/decide.ts";
 import { exhausted } from "../kernel/advance.ts";
 import { reachedBudget, type CostOf } from "../kernel/limits.ts";

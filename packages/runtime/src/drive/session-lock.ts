@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Owner, Ports } from "../ports/index.ts";
 import { giveBack, takeLock } from "./lock.ts";
 

@@ -1,4 +1,4 @@
-import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { CallContext, Owner } from "../ports/index.ts";
 import type { Driver } from "./driver.ts";
 import { giveBack, takeLock } from "./lock.ts";

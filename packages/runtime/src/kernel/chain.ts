@@ -1,5 +1,5 @@
 import type { EventHeader, SessionEvent, StoredEvent } from "@holdfast/protocol";
-import { eventVersion } from "@holdfast/protocol";
+import { eventVersion } from "@holdfast/protocol/version";
 import { sha256 } from "../hash.ts";
 
 /** The hash of a header: SHA-256 over its fields in a fixed order. The payload is in it by its salted digest alone. */

@@ -1,5 +1,5 @@
 import type { EventPayload, Json } from "@holdfast/protocol";
-import { noUsage } from "@holdfast/protocol";
+import { noUsage } from "@holdfast/protocol/usage";
 import type { Head, RegisterKind, RegisterPut, Registers, Turn } from "./state.ts";
 
 /** What belongs to the session that went on, not to its fork: what runs, what was asked and allowed, the open turn's records. */

@@ -1,5 +1,5 @@
 import type { Limits, Usage } from "@holdfast/protocol";
-import { noUsage } from "@holdfast/protocol";
+import { noUsage } from "@holdfast/protocol/usage";
 import { describeLoop, loopOf, noRepeats, type Loop } from "./repeats.ts";
 import type { Head, Turn } from "./state.ts";
 

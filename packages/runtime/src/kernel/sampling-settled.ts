@@ -1,5 +1,5 @@
 import type { EventPayload } from "@holdfast/protocol";
-import { addUsage } from "@holdfast/protocol";
+import { addUsage } from "@holdfast/protocol/usage";
 import { grow, turn } from "./change.ts";
 import type { Head } from "./state.ts";
 

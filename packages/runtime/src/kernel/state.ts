@@ -17,7 +17,7 @@ import type {
   Usage,
   WorldSection,
 } from "@holdfast/protocol";
-import { noUsage } from "@holdfast/protocol";
+import { noUsage } from "@holdfast/protocol/usage";
 import type { Repeats } from "./repeats.ts";
 
 /** A call of the latest sampling that has no settlement yet. */

@@ -1,5 +1,5 @@
 import type { Item, SessionEvent } from "@holdfast/protocol";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { createHasher } from "../hash.ts";
 
 /**

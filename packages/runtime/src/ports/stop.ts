@@ -1,5 +1,4 @@
 import type { EventType } from "@holdfast/protocol";
-import { eventPayloads } from "@holdfast/protocol";
 
 /** Kinds of effect, see `decide`. */
 export const effectTypes = ["sample", "call", "baseline", "snapshot", "check", "judge", "output", "end"] as const;
@@ -9,18 +8,10 @@ export type EffectType = (typeof effectTypes)[number];
 export const claimTypes = ["taken", "revoked"] as const;
 
 /**
- * A place where a driver, and with it everything, can come to an end. All there are: an event becoming durable, an effect,
- * a claim. docs/durability.md says of each what happens then.
+ * A place where a driver, and with it everything, can come to an end. An event becoming durable, an effect,
+ * a claim; `boundaries.ts` lists them all, and docs/durability.md says of each what happens then.
  */
 export type Boundary = `commit ${EventType}` | `effect ${EffectType}` | `claim ${(typeof claimTypes)[number]}`;
-
-const eventTypes = Object.keys(eventPayloads) as EventType[];
-
-export const boundaries: readonly Boundary[] = [
-  ...eventTypes.map((type): Boundary => `commit ${type}`),
-  ...effectTypes.map((type): Boundary => `effect ${type}`),
-  ...claimTypes.map((type): Boundary => `claim ${type}`),
-];
 
 /** Where manual drive stops. A commit makes all its events durable at once. `name` tells the effect's key where it is one. */
 export interface Stop {

@@ -1,5 +1,5 @@
 import type { CheckDefinition, SessionEvent, Settings } from "@holdfast/protocol";
-import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { Driver } from "../drive/driver.ts";
 import { flush, stage } from "../drive/driver.ts";
 import { askHooks } from "../drive/hooks.ts";

@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { finishErasures } from "../drive/finish-erasures.ts";
 import { openDriver } from "../drive/open.ts";
 import { recordErasure } from "../drive/record-erasure.ts";

@@ -1,5 +1,6 @@
 import type { EventPayload, Json, SessionEvent, StoredEvent } from "@holdfast/protocol";
-import { eventVersion, HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
+import { eventVersion } from "@holdfast/protocol/version";
 import type { Driver } from "../drive/driver.ts";
 import { flush, stage } from "../drive/driver.ts";
 import { apply } from "../kernel/apply.ts";

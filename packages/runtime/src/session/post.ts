@@ -1,5 +1,6 @@
 import type { Op } from "@holdfast/protocol";
-import { HoldfastError, op as opSchema } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
+import { op as opSchema } from "@holdfast/protocol/op";
 import type { Ports } from "../ports/index.ts";
 
 /** Puts an op into a session's inbox and rings its driver. The same message id again changes nothing. */

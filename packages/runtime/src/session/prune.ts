@@ -1,4 +1,4 @@
-import { isHoldfastError } from "@holdfast/protocol";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Ports, SessionRow } from "../ports/index.ts";
 import { openLock } from "./hold.ts";
 

@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Ports } from "../ports/index.ts";
 import { amend } from "./create.ts";
 

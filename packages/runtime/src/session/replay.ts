@@ -1,5 +1,6 @@
 import type { StoredEvent } from "@holdfast/protocol";
-import { eventPayloads, isHoldfastError } from "@holdfast/protocol";
+import { isHoldfastError } from "@holdfast/protocol/error";
+import { eventPayloads } from "@holdfast/protocol/event";
 import type { Hasher } from "../hash.ts";
 import { createHasher } from "../hash.ts";
 import { apply } from "../kernel/apply.ts";

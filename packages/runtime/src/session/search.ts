@@ -1,5 +1,5 @@
 import type { Item } from "@holdfast/protocol";
-import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { itemsOf } from "../kernel/copies.ts";
 import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
 import { readEvents } from "./stored.ts";

@@ -1,5 +1,6 @@
 import type { Json, SessionEvent, StoredEvent } from "@holdfast/protocol";
-import { eventVersion, HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
+import { eventVersion } from "@holdfast/protocol/version";
 import type { Head, MutableRegisters, RegisterKind } from "../kernel/state.ts";
 import { createRegisters } from "../kernel/state.ts";
 import type { Log, RecordedEvent, RegisterRow, SessionRow } from "../ports/index.ts";

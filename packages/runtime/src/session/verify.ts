@@ -1,5 +1,5 @@
 import type { StoredEvent } from "@holdfast/protocol";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { ChainFault } from "../kernel/chain.ts";
 import { findChainFault } from "../kernel/chain.ts";
 import type { Head } from "../kernel/state.ts";

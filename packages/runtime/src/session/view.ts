@@ -11,7 +11,7 @@ import type {
   StoredEvent,
   Usage,
 } from "@holdfast/protocol";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Registers } from "../kernel/state.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";

@@ -1,5 +1,5 @@
 import type { ReplayClass } from "@holdfast/protocol";
-import { boundaries } from "../../src/index.ts";
+import { boundaries } from "../../src/ports/boundaries.ts";
 import type { Api } from "./api.ts";
 import type { Crossing, Fault, Place } from "./faults.ts";
 import { faultNames, faults, storePlaces } from "./faults.ts";

@@ -1,4 +1,4 @@
-import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { systemCode } from "../durable-files.ts";
 
 /** What the file system threw, as an error with one of our codes. Ours pass through. */

@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { BlobStore } from "@holdfast/runtime";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-import { HoldfastError, isHoldfastError } from "@holdfast/protocol";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { ErrorCode } from "@holdfast/protocol";
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { needsRollback } from "./failure.ts";

@@ -1,4 +1,4 @@
-import { isHoldfastError } from "@holdfast/protocol";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Owner } from "@holdfast/runtime";
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";

@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { deriveState, emptyHead, type Head } from "@holdfast/runtime";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";

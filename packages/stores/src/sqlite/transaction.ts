@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { storeFailure } from "./failure.ts";
