@@ -2,20 +2,20 @@
 # which works without a terminal (see docs/decisions/0002-command-wrapper.md). Whoever reads this file (run.sh, stand-by.sh)
 # has closed what it inherited, and says with HOLDFAST_WRAPPER_FORM which arguments it means to pass.
 #
-#   wrap NUMBER FOLDER MARK SECONDS FIRST REST BLOCKS CONFINED FILTER INPUT CWD ABSENT COMMAND...
+#   wrap NUMBER FOLDER MARK SECONDS FIRST REST BLOCKS CONFINED FILTER GROUP INPUT CWD ABSENT COMMAND...
 #
 # NUMBER stands before whatever is said to the starter. FOLDER holds the records (start, exit) and the spool (output).
 # MARK names the run in the environment of everything it starts. SECONDS is the time limit, FIRST and REST its parts: what ends
 # within FIRST needs no timer. BLOCKS caps the output, in units of 512 bytes. CONFINED is yes where COMMAND is bubblewrap
 # with a bash in it that reads its standard input. FILTER is none, or the file that COMMAND reads as descriptor 12 and closes.
-# INPUT is none; or pipe or terminal, where COMMAND reads what is written to
+# GROUP is none, or the file in which a process writes its pid to join the command's control group. INPUT is none; or pipe or terminal, where COMMAND reads what is written to
 # the named pipe FOLDER/input. ABSENT lists paths that must not be there at the end. Descriptor 3 tells the starter, in lines
 # of NUMBER and a word: ok and the wrapper's pid once the claim is taken (or: taken, before), ended once the exit record stands.
 #
 # A program that was updated while it runs finds this script of the new version. What it then passes would be taken for
 # something else, and a path of the system for one to move away: nothing is done for who doesn't name this very form.
 # Exit status 75: it was taken before; 76: the arguments are of another form (it counts up whenever they change).
-[ "${HOLDFAST_WRAPPER_FORM-}" = 5 ] || exit 76
+[ "${HOLDFAST_WRAPPER_FORM-}" = 6 ] || exit 76
 unset HOLDFAST_WRAPPER_FORM
 
 if [ -r /proc/self/stat ]; then . "${0%/*}/linux.sh"; else . "${0%/*}/other.sh"; fi
@@ -34,10 +34,16 @@ PIPE
   fi
 }
 
+# A group that the kernel refuses is the starter's to do without: it watches as well.
+join_group() {
+  [ "$group" = none ] || echo "$BASHPID" >"$group"
+} 2>/dev/null
+
 # The first process in the sandbox (pid 1: it can't be killed from inside, and when it ends so does everything). It reads
 # this from its standard input, for only then does bash say which child a signal ended; bubblewrap can't tell. No descriptor
 # that reaches the sandbox is of a file: the command could open it again, for writing, through /proc/1/fd.
 confine() {
+  join_group
   [ "$filter" = none ] || exec 12<"$filter"
   exec "$@" 3<&0 4<&- >&5 5>&- 6<&- 2>&7 7>&- 8<&- 9>&- 10<&- 11>&- <<'INSIDE'
 set -m
@@ -157,8 +163,8 @@ await_command() {
 wrap() {
   number=$1 folder=$2 mark=$3 seconds=$4 first=$5 rest=$6 blocks=$7 confined=$8 filter=$9
   shift 9
-  input=$1
-  shift
+  group=$1 input=$2
+  shift 2
   cwd=$1 absent=$2
   shift 2
   self=${BASHPID:-$$}
@@ -219,7 +225,11 @@ wrap() {
     open_pipe output.pipe
     if cd "$cwd" 2>/dev/null; then
       echo begun >&2
-      HOLDFAST_RUN=$mark "$@" <&0 >&5 2>&1 3>&- 4<&- 5>&- 8<&- 9>&- 10<&- 11>&- &
+      if [ "$group" = none ]; then
+        HOLDFAST_RUN=$mark "$@" <&0 >&5 2>&1 3>&- 4<&- 5>&- 8<&- 9>&- 10<&- 11>&- &
+      else
+        (join_group; HOLDFAST_RUN=$mark exec "$@" <&0 >&5 2>&1 3>&- 4<&- 5>&- 8<&- 9>&- 10<&- 11>&-) &
+      fi
     else
       (echo "holdfast: the folder $cwd is gone" >&5; exit 126) &
     fi

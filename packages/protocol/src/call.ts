@@ -61,6 +61,18 @@ export const task = z.object({
 });
 export type Task = z.infer<typeof task>;
 
+/** The limit that a command passed and was ended for: processes at once, resident bytes, or bytes that must stay free on a disk. */
+export const commandLimit = z.object({ limit: z.enum(["processes", "memory", "disk"]), max: z.number(), seen: z.number() });
+export type CommandLimit = z.infer<typeof commandLimit>;
+
+/** What the sandbox kept a command from. `port` is null where it isn't known. A hidden path can't be asked for. */
+export const sandboxRefusal = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("host"), host: z.string(), port: z.number().int().nullable(), reason: z.string() }),
+  z.object({ kind: z.literal("write"), path: z.string() }),
+  z.object({ kind: z.literal("hidden"), path: z.string() }),
+]);
+export type SandboxRefusal = z.infer<typeof sandboxRefusal>;
+
 /** What a tool brings back. `text` is what the model reads; `output` names the whole where `text` is a part. */
 export const callOutcome = z.object({
   status: callStatus,
@@ -75,6 +87,10 @@ export const callOutcome = z.object({
   timedOut: z.boolean().optional(),
   httpStatus: z.number().int().optional(),
   durationMs: z.number().optional(),
+  /** Set where the command was ended for it. */
+  limited: commandLimit.optional(),
+  /** Set where the sandbox refused something to a command that then failed. */
+  refused: z.array(sandboxRefusal).optional(),
   changed: z.array(changedFile).optional(),
   /** Files whose content the model has now seen, by real path. An edit is held to the digest seen last. */
   seen: z.array(z.object({ path: z.string(), digest: z.string() })).optional(),

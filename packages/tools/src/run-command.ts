@@ -1,6 +1,6 @@
 import type { CallOutcome } from "@holdfast/protocol/call";
 import { isHoldfastError } from "@holdfast/protocol/error";
-import type { CommandEnd, CommandSpec, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
+import type { CommandEnd, CommandLimit, CommandSpec, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, CallRefusal, ProbeFinding } from "@holdfast/runtime/ports/tool-host";
 import { z } from "zod";
 import { defineTool, failed, interrupted, refuse, throwIfLetGo, type ToolPorts } from "./define.ts";
@@ -192,8 +192,13 @@ async function outcomeOf(
     exitCode: ended.end.type === "exited" ? ended.end.exitCode : null,
     signal: ended.end.type === "signalled" ? ended.end.signal : null,
     timedOut: ended.end.type === "timed_out",
+    ...(ended.end.type === "limited" && { limited: limitOf(ended.end) }),
     durationMs: ended.durationMs,
   };
+}
+
+function limitOf({ limit, max, seen }: CommandLimit): CommandLimit {
+  return { limit, max, seen };
 }
 
 function statusOf(end: CommandEnd, expected: number): CallOutcome["status"] {
@@ -204,6 +209,7 @@ function statusOf(end: CommandEnd, expected: number): CallOutcome["status"] {
     case "timed_out":
     case "output_capped":
     case "unspooled":
+    case "limited":
       return "failed";
     case "ended":
       return "interrupted";

@@ -23,6 +23,8 @@ export interface RunFolder {
   /** A named pipe: what the command reads, where it was started with an input. */
   readonly input: string;
   readonly paused: string;
+  /** Says which limit it was ended for. */
+  readonly limited: string;
   /** What lets the run reach its hosts. */
   readonly pass: string;
   /** The repositories that were protected from the run. */
@@ -50,6 +52,7 @@ export function runFolder(home: string, ref: string): RunFolder {
     output: under("output"),
     input: under("input"),
     paused: under("paused"),
+    limited: under("limited"),
     pass: under("pass"),
     links: under("links"),
     network: under("network"),

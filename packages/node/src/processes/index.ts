@@ -4,17 +4,19 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
-import type { CommandRecord, CommandSpec, OutputSlice, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
+import type { CommandLimits, CommandRecord, CommandSpec, OutputSlice, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
 import type { Resolve } from "@holdfast/runtime/network/hosts";
 import { createGit } from "../observer/git.ts";
 import { createGitlinks } from "../sandbox/gitlinks.ts";
 import { createNetworks } from "../sandbox/network.ts";
-import { defaultSandbox } from "../sandbox/options.ts";
+import { defaultLimits, defaultSandbox } from "../sandbox/options.ts";
 import type { SandboxOptions } from "../sandbox/options.ts";
 import { probeSandbox } from "../sandbox/problem.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
 import { outerPath } from "../sandbox/programs.ts";
 import { nearestReal } from "../sandbox/real.ts";
+import { delegatedGroup, findGroup, makeGroup } from "./cgroup.ts";
+import type { RunGroup } from "./cgroup.ts";
 import { pauseRun } from "./control.ts";
 import { entriesFolder, fileName, markOf, refOf, runFolder, sessionFolders } from "./folders.ts";
 import { bootId, currentOwner, isAlive } from "./identity.ts";
@@ -27,6 +29,8 @@ import { attachRun, startRun } from "./run.ts";
 import { createStandBy } from "./stand-by.ts";
 import { sizeOfFolder } from "./size.ts";
 import type { Run, RunPlace } from "./run.ts";
+import { createWatch } from "./watch.ts";
+import type { Watch } from "./watch.ts";
 
 export interface ProcessesOptions {
   /** HOLDFAST_HOME: records and spools lie below it, and it is hidden from every sandboxed command. */
@@ -45,6 +49,8 @@ export interface ProcessesOptions {
   readonly scripts?: string;
   /** Of further programs of ours that run outside the sandbox: a command never changes them, even in its workspace. */
   readonly ownFolders?: readonly string[];
+  /** What a command may use, where it is otherwise than usual. */
+  readonly limits?: Partial<CommandLimits>;
   /** Parts of the sandbox that are otherwise than usual. */
   readonly sandbox?: Partial<SandboxOptions>;
   /** The program that commands of a session find as `apply_patch`: it tells by the name what it is to be. */
@@ -75,15 +81,23 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     outerPath: outerPath(environment["PATH"], workspaceRoots),
     networks: createNetworks(home, options.resolve),
     gitlinks: createGitlinks(createGit(userHome, workspaceRoots)),
-    sandbox: { ...defaultSandbox(), ...options.sandbox },
+    sandbox: () => ({ ...defaultSandbox(), ...options.sandbox }),
+    joinAt: null,
   };
   const owner = currentOwner(options.label ?? `${basename(process.argv[1] ?? "node")} in ${process.cwd()}`);
   const standBy = createStandBy(markOf(home, "stand-by"));
+  let knownBounds: { readonly limits: CommandLimits; readonly watch: Watch; readonly groups: string | null } | undefined;
+  /** What the machine has is looked up for the first command. */
+  const bounds = (): NonNullable<typeof knownBounds> => {
+    if (knownBounds !== undefined) return knownBounds;
+    const limits = { ...defaultLimits(), ...options.limits };
+    return (knownBounds = { limits, watch: createWatch(limits), groups: delegatedGroup() });
+  };
   const runs = new Map<string, Run>();
   let probe: ReturnType<typeof probeSandbox> | undefined;
   const sandbox = (): ReturnType<typeof probeSandbox> => (probe ??= probeSandbox(scripts, context.outerPath));
 
-  const placeOf = (ref: string, networkFolder: string): RunPlace => ({
+  const placeOf = (ref: string, networkFolder: string, disks: readonly string[], group: RunGroup | null): RunPlace => ({
     ref,
     mark: markOf(home, ref),
     folder: runFolder(home, ref),
@@ -91,6 +105,9 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     networks: context.networks,
     gitlinks: context.gitlinks,
     standBy,
+    watch: bounds().watch,
+    disks,
+    group,
   });
   const keep = (run: Run): Run => {
     runs.set(run.ref, run);
@@ -104,14 +121,22 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     if (readStart(runFolder(home, ref)).type !== "none")
       throw new HoldfastError("claim_lost", `The run ${ref} was started or revoked before.`);
     await tidied(runs, spec.session);
-    const launch = await prepareLaunch(spec, ref, context, await programsFor(spec, sandbox));
-    return keep(await startRun(launch, placeOf(ref, launch.networkFolder)));
+    const { groups, limits } = bounds();
+    const group = groups === null ? null : makeGroup(groups, `${home}/${ref}`, limits);
+    const launch = await prepareLaunch(spec, ref, { ...context, joinAt: group?.joinAt ?? null }, await programsFor(spec, sandbox));
+    const disks = [...spec.confinement.roots, sessionFolders(home, spec.session).base];
+    return keep(await startRun(launch, placeOf(ref, launch.networkFolder, disks, group)));
   };
 
   const attach = async (ref: string, session: string): Promise<Run> => {
     const folder = runFolder(home, ref);
     const isCheck = existsSync(folder.tmp) || existsSync(folder.network);
-    return runs.get(ref) ?? keep(await attachRun(placeOf(ref, isCheck ? folder.network : sessionFolders(home, session).network)));
+    const known = runs.get(ref);
+    if (known !== undefined) return known;
+    const { network, base } = sessionFolders(home, session);
+    const { groups, limits } = bounds();
+    const group = findGroup(groups, `${home}/${ref}`, limits);
+    return keep(await attachRun(placeOf(ref, isCheck ? folder.network : network, [...workspaceRoots, base], group)));
   };
 
   return {

@@ -38,7 +38,9 @@ export interface LaunchContext {
   readonly entries: { readonly folder: string; readonly launcher: string } | null;
   readonly networks: Networks;
   readonly gitlinks: ListGitlinks;
-  readonly sandbox: SandboxOptions;
+  readonly sandbox: () => SandboxOptions;
+  /** Where the command joins its control group; null where it has none. */
+  readonly joinAt: string | null;
 }
 
 /** Exactly what is to be spawned. */
@@ -106,10 +108,11 @@ export async function prepareLaunch(
   const networkFolder = isCheck ? folder.network : session.network;
   const entries = isCheck ? null : context.entries;
   if (entries !== null) linkEntries(entries);
+  const options = context.sandbox();
   const ground: GroundInput = {
     holdfastHome: context.home,
     userHome: context.userHome,
-    tmp: context.sandbox.tmpBytes,
+    tmp: options.tmpBytes,
     cache,
     blank: blankFile(context.home),
     path: `${entries?.folder ?? ""}:${context.environment["PATH"] ?? ""}`,
@@ -143,7 +146,7 @@ export async function prepareLaunch(
   const watched = programs === null || mode !== "workspace-write" ? [] : roots.map(nearestReal);
   const links = watched.length === 0 ? {} : await noteLinks(folder.links, watched, context.gitlinks);
 
-  const filter = programs === null ? null : filterFile(join(context.home, "commands"), context.sandbox);
+  const filter = programs === null ? null : filterFile(join(context.home, "commands"), options);
   const mark = markOf(context.home, ref);
   const command = spec.input === "terminal" ? onTerminal(spec.command, bash, context.outerPath) : [bash, "-c", spec.command];
   const { line, absent, outer } = programs === null ? { line: command, absent: [], outer: {} } : confined(programs, links);
@@ -160,13 +163,14 @@ export async function prepareLaunch(
       String(Math.max(1, Math.ceil(Math.min(spec.outputCap, largestOutput) / 512))),
       programs === null ? "no" : "yes",
       filter ?? "none",
+      context.joinAt ?? "none",
       spec.input ?? "none",
       spec.cwd,
       absent.join("\n"),
       ...line,
     ],
     environment: { ...environment, ...outer },
-    wrapperEnvironment: { HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "5" },
+    wrapperEnvironment: { HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "6" },
     link,
     input: spec.input ?? null,
     networkFolder,

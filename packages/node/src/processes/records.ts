@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import type { CommandEnd } from "@holdfast/runtime/ports/processes";
+import type { CommandEnd, CommandLimit } from "@holdfast/runtime/ports/processes";
 import type { RunFolder } from "./folders.ts";
 import { isAlive } from "./identity.ts";
 
@@ -75,8 +75,14 @@ export function endOfRun(folder: RunFolder): Ended | null {
 function readEnd(folder: RunFolder, timeoutMs: number): Ended | null {
   const match = /^(\w+)(?: (\d+))? end\n$/.exec(readText(folder.exit) ?? "");
   if (match === null) return null;
-  const end = endOf(match[1] ?? "", Number(match[2]), folder, timeoutMs);
+  const end = limitedEnd(folder) ?? endOf(match[1] ?? "", Number(match[2]), folder, timeoutMs);
   return end === null ? null : { end, durationMs: duration(folder) };
+}
+
+/** Whoever ended it for a limit noted so before. */
+function limitedEnd(folder: RunFolder): CommandEnd | null {
+  const text = readText(folder.limited);
+  return text === null ? null : { type: "limited", ...(JSON.parse(text) as CommandLimit) };
 }
 
 function endOf(word: string, value: number, folder: RunFolder, timeoutMs: number): CommandEnd | null {

@@ -8,12 +8,14 @@ import type { ListGitlinks } from "../sandbox/gitlinks.ts";
 import type { Networks, Pass } from "../sandbox/network.ts";
 import { pauseRun, stopRun } from "./control.ts";
 import type { RunFolder } from "./folders.ts";
+import type { RunGroup } from "./cgroup.ts";
 import type { Launch } from "./launch.ts";
 import { endOfRun, isRunning, readStart } from "./records.ts";
 import type { Ended, StartRecord } from "./records.ts";
 import { removeFolder } from "./remove.ts";
 import type { StandBy } from "./stand-by.ts";
 import { killStrays, markPids } from "./tree.ts";
+import type { Watch } from "./watch.ts";
 import { claimLost, otherForm } from "./wrapper.ts";
 
 /** A run that we follow, whether we started it or another process did. */
@@ -32,6 +34,11 @@ export interface RunPlace {
   readonly networks: Networks;
   readonly gitlinks: ListGitlinks;
   readonly standBy: StandBy;
+  readonly watch: Watch;
+  /** Folders whose disks it may fill. */
+  readonly disks: readonly string[];
+  /** What the kernel holds it in; null where the watch does. */
+  readonly group: RunGroup | null;
 }
 
 const pollMs = 20;
@@ -54,6 +61,7 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
     // The wrapper leaves this to us as long as we can hear it.
     if (!start.isConfined && since !== null) await killStrays(place.mark, since);
     await disarmNewLinks(place.folder.links, place.folder.output, place.gitlinks);
+    noteLimit(place);
     return endOfRun(place.folder) ?? lost;
   });
   return follow(
@@ -95,7 +103,8 @@ export async function attachRun(place: RunPlace): Promise<Run> {
       const end = endOfRun(place.folder);
       if (end !== null) {
         await disarmNewLinks(place.folder.links, place.folder.output, place.gitlinks);
-        return end;
+        noteLimit(place);
+        return endOfRun(place.folder) ?? end;
       }
       await sleep(pollMs);
     }
@@ -107,8 +116,19 @@ export async function attachRun(place: RunPlace): Promise<Run> {
   return follow(place, start, input, ended, wrapperGone);
 }
 
+/** What the kernel ended for its group is told like what the watch ended. A program that did without more processes goes on. */
+function noteLimit({ folder, group }: RunPlace): void {
+  const passed = group?.passed() ?? null;
+  const end = passed === null ? null : endOfRun(folder)?.end;
+  if (end == null || (end.type === "exited" && end.exitCode === 0) || existsSync(folder.limited)) return;
+  writeFileSync(folder.limited, JSON.stringify(passed), { mode: 0o600 });
+}
+
 function follow(place: RunPlace, start: StartRecord, input: CommandInput | null, ended: Promise<Ended>, wrapperGone: Promise<void>): Run {
+  const unwatch = place.watch.add({ folder: place.folder, mark: place.mark, disks: place.disks });
+  void ended.finally(unwatch).catch(() => undefined);
   const gone = wrapperGone.then(async () => {
+    place.group?.remove();
     const pass = readPass(place.folder);
     if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
     if (place.networkFolder === place.folder.network) await place.networks.end(place.networkFolder);

@@ -5,6 +5,7 @@ import type { KnownLinks } from "./gitlinks.ts";
 import { isFolder, maskedPaths } from "./masks.ts";
 import { contains, mountArguments, mountsUpon } from "./mounts.ts";
 import type { Mount } from "./mounts.ts";
+import { defaultSandbox } from "./options.ts";
 import { protectionOf } from "./protected.ts";
 
 /** What a session's commands see of the file system, whatever command it is: made once, and shown to each. */
@@ -44,8 +45,19 @@ export interface Standing {
 
 /** Bubblewrap's arguments for what every view begins with, at `at` instead of `/`. */
 export function groundArguments(mounts: readonly Mount[], at: string): string[] {
-  const dev = isDevShared || at === "" ? ["--dev", `${at}/dev`] : [];
+  const dev = isDevShared || at === "" ? devices(at, shmBytes(mounts)) : [];
   return ["--ro-bind", "/", at === "" ? "/" : at, ...dev, ...mountArguments(mounts, [], at)];
+}
+
+/** Devices alone: what lies in memory there (`/dev/shm`) is capped like /tmp, and nothing else can be made. */
+function devices(at: string, size: number): string[] {
+  return ["--dev", `${at}/dev`, "--perms", "1777", "--size", String(size), "--tmpfs", `${at}/dev/shm`, "--remount-ro", `${at}/dev`];
+}
+
+/** Shared memory may take as much as /tmp. */
+function shmBytes(mounts: readonly Mount[]): number {
+  const tmp = mounts.find(({ to }) => to === "/tmp");
+  return tmp?.type === "fresh" ? tmp.size : defaultSandbox().tmpBytes;
 }
 
 /** Who isn't root gets one by a further user namespace (for devpts, bubblewrap says), which nobody could join. */
@@ -108,7 +120,7 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
     input.blank,
   );
   const mounts = mountsUpon(standing.mounts, [...fresh, ...ofCommand]);
-  const dev = isDevShared ? [] : ["--dev", "/dev"];
+  const dev = isDevShared ? [] : devices("", shmBytes(standing.mounts));
   return { args: ["--dev-bind", standing.path, "/", ...dev, ...mountArguments(mounts, standing.mounts), ...proc], absent };
 }
 

@@ -1,5 +1,7 @@
-import type { Scope, SandboxMode, NetworkAccess } from "@holdfast/protocol";
+import type { CommandLimit, NetworkAccess, SandboxMode, SandboxRefusal, Scope } from "@holdfast/protocol";
 import type { Owner } from "./log.ts";
+
+export type { CommandLimit, SandboxRefusal } from "@holdfast/protocol";
 
 /** How far a command reaches. `scope` widens `mode` by exactly what was approved. */
 export interface Confinement {
@@ -33,6 +35,16 @@ export interface CommandSpec {
 
 export type CommandInput = "pipe" | "terminal";
 
+/** What one command may use at most, with all it starts. */
+export interface CommandLimits {
+  /** Processes at once. */
+  readonly processes: number;
+  /** Resident memory, bytes. */
+  readonly memoryBytes: number;
+  /** What must stay free of the disks it writes to, bytes. */
+  readonly freeBytes: number;
+}
+
 export type CommandEnd =
   | { readonly type: "exited"; readonly exitCode: number }
   | { readonly type: "signalled"; readonly signal: string }
@@ -40,6 +52,8 @@ export type CommandEnd =
   | { readonly type: "output_capped"; readonly bytes: number }
   /** Ended because its output could not be stored: the disk is full, or fails. */
   | { readonly type: "unspooled" }
+  /** Ended because it passed one of `CommandLimits`. */
+  | ({ readonly type: "limited" } & CommandLimit)
   /** Ended by us: interrupt, close, delete. */
   | { readonly type: "ended" }
   /** The process is gone and left no exit record: what it did is not known. */
