@@ -9,6 +9,7 @@ import type { Evaluate, Figure } from "./eval/evaluation.ts";
 /** Loaded by name, so that one evaluation needs nothing of another. */
 const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Evaluate }>>> = {
   "command-policy": () => import("./eval/command-policy.ts"),
+  "tool-search": () => import("./eval/tool-search.ts"),
 };
 
 const { values, positionals, tokens } = parseArgs({
@@ -44,7 +45,7 @@ else {
 }
 process.exitCode = figures.some((figure) => figure.isMet === false) ? 1 : 0;
 
-function line({ name: title, value, goal, isMet, n }: Figure): string {
+function line({ name: title, value, goal, isMet, n, interval }: Figure): string {
   const mark = isMet === undefined ? " " : isMet ? "✓" : "✗";
-  return `${mark} ${title.padEnd(56)} ${String(Number(value.toFixed(4))).padStart(8)}${n === undefined ? "" : ` of n = ${n}`}${goal === undefined ? "" : `   goal: ${goal}`}`;
+  return `${mark} ${title.padEnd(56)} ${String(Number(value.toFixed(4))).padStart(8)}${n === undefined ? "" : ` of n = ${n}`}${interval === undefined ? "" : ` (${interval.map((end) => end.toFixed(3)).join(" to ")})`}${goal === undefined ? "" : `   goal: ${goal}`}`;
 }

@@ -30,6 +30,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   models: { summary: "say which models can be used here, and what they cost", load: () => import("./commands/models.ts") },
   prompts: { summary: "list the reusable prompts that can be used here", load: () => import("./commands/prompts.ts") },
   mcp: { summary: "list, add, try, import or remove MCP servers", load: () => import("./commands/mcp.ts") },
+  tools: { summary: "search tools by words, and say why each is found", load: () => import("./commands/tools.ts") },
   trust: { summary: "trust a project, so that its instructions are obeyed", load: () => import("./commands/trust.ts") },
   config: { summary: "show the config and where each value comes from; check it", load: () => import("./commands/config.ts") },
   undo: { summary: "take back the edits of a session's last turn", load: () => import("./commands/undo.ts") },

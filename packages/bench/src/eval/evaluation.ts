@@ -8,6 +8,8 @@ export interface Figure {
   readonly isMet?: boolean;
   /** How many cases the figure stands on. */
   readonly n?: number;
+  /** Where the value lies with 95 % confidence. */
+  readonly interval?: readonly [low: number, high: number];
 }
 
 export interface Evaluation {

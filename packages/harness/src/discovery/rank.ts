@@ -1,76 +1,188 @@
-import type { Json } from "@holdfast/protocol";
-import type { ToolSpec } from "@holdfast/runtime";
-import { fieldsOf } from "./fields.ts";
+import type { Concept } from "./query.ts";
+import { conceptsOf, partsOf } from "./query.ts";
+import { countBits, shapesIn } from "./shapes.ts";
+import type { Field, SearchableTool, ToolIndex } from "./tool-index.ts";
+import { documentOf, fields, sharesOf } from "./tool-index.ts";
 
-/** What a match in a tool's name, its description or the names of its parameters counts. */
-const nameWeight = 4;
-const descriptionWeight = 1;
-const parameterWeight = 0.5;
-/** A word that only begins like the one asked for: `issue` and `issues`. */
-const beginningWeight = 0.6;
-const shortestBeginning = 3;
+/** What the share of a tool's name that was asked for adds to its score. */
+const nameCover = 0.6;
+/** What the best tools of a server add to the score of each of its tools, and how many of them count. */
+const serverPull = 0.05;
+const serverBest = 3;
+/** How a query of several parts weighs the best part against the whole; a part that matches little counts almost as much. */
+const partWeight = 1;
+const partPower = 0.25;
+/** For each kind of value in the query that a tool takes; for each that it needs and the query doesn't hold. */
+const shapeTaken = 0.15;
+const shapeLacking = 0.2;
 
-/** Lower-case words of a text; `createIssue` and `create_issue` are the same two. */
-function wordsOf(text: string): string[] {
-  return text
-    .replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== "");
-}
-
-interface Document {
-  readonly spec: ToolSpec;
-  readonly weights: ReadonlyMap<string, number>;
+export interface Ranked {
+  readonly tool: SearchableTool;
+  readonly score: number;
 }
 
 /**
- * Tools that fit a query, best first: rare words count more than common ones, the name more than the description. A tool
- * whose very name is asked for comes first. Equal ones stay in the order given. Pure.
+ * Tools that fit a query, best first, at most `limit`. A tool whose very name is asked for comes first; equal ones stay in
+ * the order of the index. Deterministic; reads nothing but its arguments.
  */
-export function rankTools(query: string, specs: readonly ToolSpec[]): ToolSpec[] {
-  const asked = [...new Set(wordsOf(query))];
-  const documents = specs.map(documentOf);
-  const rarity = new Map(asked.map((word) => [word, rarityOf(word, documents)]));
-  const scored = documents.map(({ spec, weights }) => {
-    if (spec.name === query.trim()) return { spec, score: Number.POSITIVE_INFINITY };
-    const score = asked.reduce((sum, word) => sum + matchOf(word, weights) * rarity.get(word)!, 0);
-    return { spec, score };
-  });
-  return scored
-    .filter(({ score }) => score > 0)
-    .toSorted((a, b) => (a.score === b.score ? 0 : b.score - a.score))
-    .map(({ spec }) => spec);
+export function rankTools(index: ToolIndex, query: string, limit: number): Ranked[] {
+  const scores = scoreAll(index, query);
+  const exact = index.tools.findIndex(({ name }) => name === query.trim());
+  if (exact >= 0) scores[exact] = Number.POSITIVE_INFINITY;
+  return best(scores, limit).map((number) => ({ tool: index.tools[number]!, score: scores[number]! }));
 }
 
-function documentOf(spec: ToolSpec): Document {
-  const weights = new Map<string, number>();
-  const add = (text: string, weight: number): void => {
-    for (const word of wordsOf(text)) weights.set(word, Math.max(weights.get(word) ?? 0, weight));
-  };
-  add(parametersOf(spec.schema), parameterWeight);
-  add(spec.description, descriptionWeight);
-  add(spec.name, nameWeight);
-  return { spec, weights };
+function scoreAll(index: ToolIndex, query: string): Float64Array {
+  const parts = partsOf(query);
+  const whole = new Map<string, number>();
+  for (const part of parts) for (const [word, weight] of part) whole.set(word, (whole.get(word) ?? 0) + weight);
+  const scores = scorePart(index, conceptsOf(whole, index));
+  if (parts.length > 1)
+    addParts(
+      scores,
+      parts.map((part) => scorePart(index, conceptsOf(part, index))),
+    );
+  const held = shapesIn(query);
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    if (scores[tool] === 0) continue;
+    const taken = countBits(held & index.takes[tool]!);
+    const lacking = countBits(index.needs[tool]! & ~held);
+    scores[tool] = scores[tool]! * Math.max(0.1, 1 + shapeTaken * taken - shapeLacking * lacking);
+  }
+  return scores;
 }
 
-function parametersOf(schema: Json): string {
-  return Object.keys(fieldsOf(fieldsOf(schema)["properties"] ?? null)).join(" ");
+/** Each concept counts once a tool, by the word that meets it best. */
+function scorePart(index: ToolIndex, concepts: readonly Concept[]): Float64Array {
+  const size = index.tools.length;
+  const scores = new Float64Array(size);
+  const met = new Float32Array(size);
+  const asked = new Map<string, number>();
+  for (const { weight, words } of concepts) {
+    const touched: number[] = [];
+    for (const [word, share] of words) {
+      const posting = index.postings.get(word);
+      if (posting === undefined) continue;
+      asked.set(word, Math.max(asked.get(word) ?? 0, share * Math.min(1, weight)));
+      const { tools, counts, rarity } = posting;
+      for (let at = 0; at < tools.length; at += 1) {
+        const tool = tools[at]!;
+        const score = rarity * share * weight * counts[at]!;
+        if (met[tool] === 0) touched.push(tool);
+        if (score > met[tool]!) met[tool] = score;
+      }
+    }
+    for (const tool of touched) {
+      scores[tool]! += met[tool]!;
+      met[tool] = 0;
+    }
+  }
+  coverNames(index, asked, scores);
+  pullServers(index, scores);
+  return scores;
 }
 
-function matchOf(word: string, weights: ReadonlyMap<string, number>): number {
-  const exact = weights.get(word);
-  if (exact !== undefined) return exact;
-  let best = 0;
-  for (const [other, weight] of weights) if (beginsLike(word, other)) best = Math.max(best, weight * beginningWeight);
-  return best;
+function coverNames(index: ToolIndex, asked: ReadonlyMap<string, number>, scores: Float64Array): void {
+  const covered = new Float64Array(scores.length);
+  for (const [word, weight] of asked) {
+    const { tools, isInName, rarity } = index.postings.get(word)!;
+    for (let at = 0; at < tools.length; at += 1) if (isInName[at] === 1) covered[tools[at]!]! += rarity * weight;
+  }
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    if (covered[tool]! > 0) scores[tool]! *= 1 + (nameCover * covered[tool]!) / index.nameRarity[tool]!;
+  }
 }
 
-function beginsLike(a: string, b: string): boolean {
-  return Math.min(a.length, b.length) >= shortestBeginning && (a.startsWith(b) || b.startsWith(a));
+/** A server whose tools fit well is likely the one that is meant. */
+function pullServers({ serverOf, servers }: ToolIndex, scores: Float64Array): void {
+  if (servers < 2) return;
+  const tops = new Float64Array(servers * serverBest);
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    const server = serverOf[tool]!;
+    if (server < 0) continue;
+    let score = scores[tool]!;
+    for (let place = server * serverBest; place < (server + 1) * serverBest && score > 0; place += 1) {
+      const other = tops[place]!;
+      if (score <= other) continue;
+      tops[place] = score;
+      score = other;
+    }
+  }
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    const server = serverOf[tool]!;
+    if (server < 0 || scores[tool] === 0) continue;
+    let sum = 0;
+    for (let place = server * serverBest; place < (server + 1) * serverBest; place += 1) sum += tops[place]!;
+    scores[tool]! += (serverPull * sum) / serverBest;
+  }
 }
 
-function rarityOf(word: string, documents: readonly Document[]): number {
-  const holders = documents.filter(({ weights }) => matchOf(word, weights) > 0).length;
-  return Math.log(1 + documents.length / (1 + holders));
+/** Each part has a place for its own best, beside what fits the whole. */
+function addParts(scores: Float64Array, parts: readonly Float64Array[]): void {
+  const highest = parts.map(maximum);
+  const top = Math.max(...highest);
+  const whole = maximum(scores);
+  if (top === 0 || whole === 0) return;
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    if (scores[tool] === 0) continue;
+    let most = 0;
+    parts.forEach((part, number) => {
+      if (part[tool] === 0) return;
+      most = Math.max(most, (part[tool]! / highest[number]!) * (highest[number]! / top) ** partPower);
+    });
+    scores[tool] = scores[tool]! / whole + partWeight * most;
+  }
+}
+
+function maximum(numbers: Float64Array): number {
+  let most = 0;
+  for (const number of numbers) if (number > most) most = number;
+  return most;
+}
+
+/** The places of the highest scores over 0, highest first: a small heap, so that thousands needn't be sorted. */
+function best(scores: Float64Array, limit: number): number[] {
+  const isBefore = (a: number, b: number): boolean => scores[a]! > scores[b]! || (scores[a] === scores[b] && a < b);
+  const kept: number[] = [];
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    if (scores[tool] === 0 || (kept.length === limit && !isBefore(tool, kept.at(-1)!))) continue;
+    let low = 0;
+    let high = kept.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isBefore(tool, kept[middle]!)) high = middle;
+      else low = middle + 1;
+    }
+    kept.splice(low, 0, tool);
+    if (kept.length > limit) kept.pop();
+  }
+  return kept;
+}
+
+/** What each word of a query adds to a tool's score, and by which word of which fields. Name, server and shapes are left out. */
+export interface Explained {
+  readonly word: string;
+  readonly by: string;
+  readonly score: number;
+  readonly fields: Readonly<Partial<Record<Field, number>>>;
+}
+
+export function explain(index: ToolIndex, query: string, tool: SearchableTool): Explained[] {
+  const number = index.tools.indexOf(tool);
+  const document = documentOf(tool);
+  return partsOf(query)
+    .flatMap((part) => conceptsOf(part, index))
+    .flatMap(({ weight, words }): Explained[] => {
+      const scored = words.flatMap(([word, share]) => {
+        const posting = index.postings.get(word);
+        const at = posting?.tools.indexOf(number) ?? -1;
+        return posting === undefined || at < 0 ? [] : [{ word, score: posting.rarity * share * weight * posting.counts[at]! }];
+      });
+      const met = scored.toSorted((a, b) => b.score - a.score)[0];
+      if (met === undefined) return [];
+      const shares = sharesOf(document, met.word);
+      const byField = fields.filter((field) => shares[field] > 0).map((field) => [field, shares[field] * met.score] as const);
+      return [{ word: words[0]![0], by: met.word, score: met.score, fields: Object.fromEntries(byField) }];
+    })
+    .toSorted((a, b) => b.score - a.score);
 }

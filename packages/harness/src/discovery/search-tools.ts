@@ -1,13 +1,15 @@
 import type { CallOutcome, CallPlan, Json, TrustLabel } from "@holdfast/protocol";
 import { lowestTrust } from "@holdfast/protocol/trust";
-import type { CallRefusal, Tool, ToolSource, ToolSpec } from "@holdfast/runtime";
+import type { CallRefusal, Embedder, Tool, ToolSource, ToolSpec } from "@holdfast/runtime";
 import { fieldsOf } from "./fields.ts";
-import { rankTools } from "./rank.ts";
+import type { Ranking } from "./ranking.ts";
 
 /** Tools shown with their schema, and the characters that all of them may take. */
 const mostShown = 5;
 const shownChars = 24_000;
 const mostListed = 100;
+/** Names that stand below those shown. */
+const mostOthers = 15;
 const descriptionChars = 1_000;
 const lineChars = 160;
 /** How long a search waits for what is still starting, ms. */
@@ -19,7 +21,8 @@ interface Found {
 }
 
 /** Finds deferred tools by words. An empty query lists them all. */
-export function searchTools(deferred: readonly Tool[], sources: readonly ToolSource[]): Tool {
+export function searchTools(deferred: readonly Tool[], sources: readonly ToolSource[], embedder?: Embedder): Tool {
+  let ranking: Ranking | undefined;
   return {
     spec: {
       name: "search_tools",
@@ -40,7 +43,9 @@ export function searchTools(deferred: readonly Tool[], sources: readonly ToolSou
       ];
       const absent = sources.flatMap((source) => source.absent());
       const query = queryOf(plan.input) as string;
-      const { text, shown } = query.trim() === "" ? list(found) : matches(query, found);
+      // Loaded when something is searched for: its word lists are no part of a start.
+      ranking ??= (await import("./ranking.ts")).createRanking(embedder);
+      const { text, shown } = query.trim() === "" ? list(found) : await matches(query, found, ranking, signal);
       return {
         status: "completed",
         text: [text, ...absent].join("\n"),
@@ -73,11 +78,14 @@ function list(found: readonly Found[]): { text: string; shown: readonly Found[] 
   return { text: found.length === 0 ? "There are no more tools." : [...lines, ...rest].join("\n"), shown };
 }
 
-function matches(query: string, found: readonly Found[]): { text: string; shown: readonly Found[] } {
-  const ranked = rankTools(
-    query,
-    found.map(({ spec }) => spec),
-  );
+async function matches(
+  query: string,
+  found: readonly Found[],
+  ranking: Ranking,
+  signal: AbortSignal,
+): Promise<{ text: string; shown: readonly Found[] }> {
+  const specs = found.map(({ spec }) => spec);
+  const ranked = await ranking.rank(query, specs, mostShown + mostOthers, signal);
   if (ranked.length === 0) return { text: `No tool matches; an empty query lists all ${found.length}.`, shown: [] };
   let left = shownChars;
   const blocks = ranked.slice(0, mostShown).map((spec, index) => {
@@ -89,7 +97,7 @@ function matches(query: string, found: readonly Found[]): { text: string; shown:
     left -= whole.length;
     return whole;
   });
-  const others = ranked.slice(mostShown, mostShown + mostListed).map((spec) => spec.name);
+  const others = ranked.slice(mostShown).map((spec) => spec.name);
   const text = [...blocks, ...(others.length === 0 ? [] : [`Others: ${others.join(", ")}`]), "Call them with use_tool."].join("\n\n");
   return { text, shown: found.filter(({ spec }) => ranked.includes(spec)) };
 }

@@ -1,4 +1,4 @@
-import type { Tool, ToolHost, ToolSource } from "@holdfast/runtime";
+import type { Embedder, Tool, ToolHost, ToolSource } from "@holdfast/runtime";
 import { searchTools } from "./search-tools.ts";
 import { useTool } from "./use-tool.ts";
 
@@ -6,9 +6,9 @@ import { useTool } from "./use-tool.ts";
  * Tools by name, in the order the request shows them. Where some are deferred, or come from sources, two more find and call
  * those; the request stays the same whatever the sources offer. Two of one name are a mistake of the host.
  */
-export function createToolHost(tools: readonly Tool[], sources: readonly ToolSource[] = []): ToolHost {
+export function createToolHost(tools: readonly Tool[], sources: readonly ToolSource[] = [], embedder?: Embedder): ToolHost {
   const deferred = tools.filter((tool) => tool.isDeferred === true);
-  const finders = deferred.length === 0 && sources.length === 0 ? [] : [searchTools(deferred, sources), useTool];
+  const finders = deferred.length === 0 && sources.length === 0 ? [] : [searchTools(deferred, sources, embedder), useTool];
   const shown = [...tools.filter((tool) => tool.isDeferred !== true), ...finders];
   const byName = new Map([...shown, ...deferred].map((tool) => [tool.spec.name, tool]));
   if (byName.size !== shown.length + deferred.length) throw new Error("Two tools have the same name.");

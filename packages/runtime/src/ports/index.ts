@@ -2,6 +2,7 @@ export * from "./blobs.ts";
 export * from "./check-files.ts";
 export * from "./clock.ts";
 export * from "./director.ts";
+export * from "./embedder.ts";
 export * from "./files.ts";
 export * from "./hooks.ts";
 export * from "./ids.ts";
