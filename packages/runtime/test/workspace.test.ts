@@ -1,3 +1,4 @@
+import { HoldfastError } from "@holdfast/protocol";
 import { expect, test } from "vitest";
 import type { Owner, Stop, Tool } from "../src/index.ts";
 import { acceptChecks, drive, post, readSession } from "../src/index.ts";
@@ -194,6 +195,30 @@ test("checks that are added later get the baseline there is", async () => {
   await post(ports, session, say("more"));
   expect((await drive(ports, session, { waiting: "return" })).standing).toBe("verified");
   expect(earlier).toEqual([false, true]);
+});
+
+test("a baseline that ended with an interrupted turn is taken under another number in the next", async () => {
+  const world = createWorld({ model: createTestModel(() => ({})) });
+  const base = portsOf(world);
+  const runs: string[] = [];
+  const verifier = {
+    ...base.verifier,
+    baseline: async (...args: Parameters<typeof base.verifier.baseline>) => {
+      const [, , { runId }, signal] = args;
+      if (runs.includes(runId)) throw new HoldfastError("claim_lost", `the run ${runId} was started before`);
+      runs.push(runId);
+      if (runs.length > 1) return base.verifier.baseline(...args);
+      await post(ports, session, { type: "interrupt", by: "test" });
+      return new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+    },
+  };
+  const ports = { ...base, verifier };
+  const session = await newSession(ports, {}, [testCheck]);
+  await post(ports, session, say("go"));
+  expect((await drive(ports, session, { waiting: "return" })).standing).toBe("interrupted");
+  await post(ports, session, say("go on"));
+  expect((await drive(ports, session, { waiting: "return" })).standing).toBe("verified");
+  expect(runs).toEqual(["baseline.1", "baseline.2"]);
 });
 
 test("the first checks of a session can come with the resuming of an open turn", async () => {

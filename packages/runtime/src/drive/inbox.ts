@@ -6,6 +6,7 @@ import { askHooks, noticesOf } from "./hooks.ts";
 import { newId, settingsOf, stage } from "./driver.ts";
 import { parseOp } from "./op.ts";
 import { answerQuestion } from "./question.ts";
+import { baselineRuns } from "./verify.ts";
 
 export interface Steering {
   readonly row: number;
@@ -90,10 +91,19 @@ async function startTurn(driver: Driver, message: UserMessage): Promise<SessionE
   const seen = [...(await driver.ports.observer.world(settings.isTrusted)), ...driver.ports.director.describe({ settings, checks })];
   const changed = seen.filter((section) => driver.registers.get("worldNow", section.id)?.text !== section.text);
   const { events: asked, taken } = await askAtStart(driver, message);
+  const again = await baselineAgain(driver);
   const started: SessionEvent = { type: "turn.started", payload: { turnId: newId(driver)("trn"), message: taken } };
-  if (changed.length === 0) return [started, ...asked];
+  if (changed.length === 0) return [started, ...again, ...asked];
   const observed: SessionEvent = { type: "world.observed", payload: { sections: changed } };
-  return [observed, started, ...(driver.head.turns === 0 ? [] : [worldNotice(driver, changed)]), ...asked];
+  return [observed, started, ...again, ...(driver.head.turns === 0 ? [] : [worldNotice(driver, changed)]), ...asked];
+}
+
+/** One that ended with its turn is taken under another number, never beside itself: runs of the old one may have started. */
+async function baselineAgain(driver: Driver): Promise<SessionEvent[]> {
+  const { attempt, isRecorded } = driver.head.baseline;
+  if (attempt === 0 || isRecorded) return [];
+  await driver.ports.processes.endRuns(driver.session, baselineRuns);
+  return [{ type: "baseline.started", payload: { attempt: attempt + 1 } }];
 }
 
 function worldNotice(driver: Driver, sections: readonly WorldSection[]): SessionEvent {
