@@ -43,6 +43,32 @@ test("web_search has a provider where one is configured and its key is there", (
   expect(() => find({ provider: "searxng" })).toThrow("[web.search] has no address");
 });
 
+test("a model searches with its provider's own tool, where that can be asked", () => {
+  const find = (model: string, env: Record<string, string> = {}) =>
+    searchProvider(configOf({ web: { ...defaultConfig.web, search: { model } } }), env);
+  expect(find("openai/gpt-5-mini", { OPENAI_API_KEY: "k" })).toMatchObject({
+    kind: "model",
+    wire: "responses",
+    url: "https://api.openai.com/v1/responses",
+    model: "gpt-5-mini",
+    apiKey: "k",
+  });
+  const addressOf = (model: string, env: Record<string, string>) => {
+    const found = find(model, env);
+    return found?.kind === "model" ? found.url : null;
+  };
+  expect(addressOf("anthropic/claude-haiku-4-5", { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "http://127.0.0.1:1" })).toBe(
+    "http://127.0.0.1:1/v1/messages",
+  );
+  expect(addressOf("google/gemini-3-flash", { GEMINI_API_KEY: "k" })).toBe(
+    "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-flash:generateContent",
+  );
+  // Without its key there is no tool; a session may do without.
+  expect(find("openai/gpt-5-mini")).toBeNull();
+  expect(() => find("opanai/gpt-5-mini")).toThrow("unknown provider");
+  expect(() => find("ollama/llama", {})).toThrow("no search of its own");
+});
+
 test("every key of the web tools is hidden from whatever is shown", () => {
   const config = configOf({
     secrets: { a: { env: "A", hosts: ["a.example"] } },

@@ -1,5 +1,6 @@
-import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Model, SamplingRequest, StreamPart } from "@holdfast/runtime";
+import { addressBelow } from "./address.ts";
 import { openExchange, readAnswer, type Exchange, type HttpResponse } from "./exchange.ts";
 import { classify, describeFailure, errorIn, type Failure } from "./failure.ts";
 import { retryAfterMs } from "./retry-after.ts";
@@ -42,7 +43,7 @@ const maxErrorBody = 64 * 1024;
 
 /** A model behind HTTP: one POST a sampling, answered by an event stream. Throws `config_invalid` for a base URL that is none. */
 export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
-  const url = endpoint(options.baseUrl, wire, options.id);
+  const url = addressBelow(options.baseUrl, wire, options.id);
   const host = new URL(url).host;
   const send: Fetch = options.fetch ?? ((address, init) => fetch(address, init));
   const now = options.now ?? (() => Date.now());
@@ -172,26 +173,6 @@ function requestHeaders(own: Readonly<Record<string, string>>, extra: Readonly<R
     headers[name.toLowerCase()] = trimmed;
   }
   return headers;
-}
-
-/** The address below a base URL, with or without a slash at its end; a query (`?api-version=…`) stays behind the path. */
-function endpoint(baseUrl: string, wire: Wire, id: string): string {
-  const url = URL.parse(baseUrl.trim());
-  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw new HoldfastError("config_invalid", `the base URL for ${id} is not an http(s) address`, {
-      hint: "It looks like https://api.openai.com/v1.",
-    });
-  }
-  if (url.username !== "" || url.password !== "") {
-    throw new HoldfastError("config_invalid", `the base URL for ${id} holds a user name or password`, { hint: "Give the key by itself." });
-  }
-  const [path = "", query = ""] = wire.path.split("?");
-  const root = url.pathname.replace(/\/+$/, "");
-  const version = wire.version === null || /\/v\d+[a-z0-9]*$/.test(root) ? "" : `/${wire.version}`;
-  url.pathname = root + version + path;
-  for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value);
-  url.hash = "";
-  return url.href;
 }
 
 /** The system's code behind a failed fetch (`ECONNREFUSED`): hosts put it in `cause`, some of them nested. */

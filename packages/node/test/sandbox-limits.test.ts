@@ -41,7 +41,10 @@ describe.each(["workspace-write", "off"] as const)("a command (sandbox %s) that 
   });
 
   it("and one that stays within them isn't", async () => {
-    const { end, text } = await run("head -c 1000000 /dev/zero >small; sleep 0.6; echo done", { processes: 40, freeBytes: Number.MAX_SAFE_INTEGER });
+    const { end, text } = await run("head -c 1000000 /dev/zero >small; sleep 0.6; echo done", {
+      processes: 40,
+      freeBytes: Number.MAX_SAFE_INTEGER,
+    });
     expect([end, text]).toEqual([{ type: "exited", exitCode: 0 }, "done\n"]);
   });
 });

@@ -18,7 +18,7 @@ import { webSearch } from "./web-search.ts";
 import { writeFile } from "./write-file.ts";
 
 export type { ToolPorts } from "./define.ts";
-export type { HttpPorts, SearchProvider } from "./http/ports.ts";
+export type { HttpPorts, SearchModel, SearchProvider, SearchService } from "./http/ports.ts";
 
 /** The built-in tools, in the order the request shows them. Without processes there are none that run commands. */
 export function createTools(ports: ToolPorts): Tool[] {

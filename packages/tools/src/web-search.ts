@@ -8,9 +8,12 @@ import { targetOf } from "./http/target.ts";
 import { whole } from "./input.ts";
 import { decodeOutput } from "./output/decode.ts";
 import { isRefusal } from "./place.ts";
-import { searchRequest, searchResults } from "./web/search-provider.ts";
+import { askModel, findingsOf } from "./web/search-model.ts";
+import { searchRequest, searchResults, type SearchResult } from "./web/search-provider.ts";
 
 const timeoutMs = 20_000;
+/** A model searches several times and reads what it finds. */
+const modelTimeoutMs = 120_000;
 const maxBytes = 2 * 1024 * 1024;
 const maxSnippet = 600;
 
@@ -22,21 +25,24 @@ export function webSearch(http: HttpPorts, provider: SearchProvider) {
     description: "Search the web. Read what is found with web_fetch.",
     input,
     async plan({ query }) {
-      const target = targetOf(provider.baseUrl);
+      const target = targetOf(addressOf(provider));
       if (isRefusal(target)) return refuse(`The search service is not well configured: ${target.text}`);
-      return { summary: `Search the web (${provider.kind}): ${query}`, reads: [target.resource] };
+      return {
+        summary: `Search the web (${provider.kind === "model" ? provider.model : provider.kind}): ${query}`,
+        reads: [target.resource],
+      };
     },
     async run({ query, count = 8 }, _intent, _context, signal): Promise<CallOutcome> {
-      const target = targetOf(provider.baseUrl);
+      const target = targetOf(addressOf(provider));
       if (isRefusal(target)) return failed(target.text);
-      const secrets = [...http.secrets.values(), ...(provider.apiKey === null ? [] : [provider.apiKey])];
+      const secrets = [...http.secrets.values(), ...secretsOf(provider)];
       try {
         const response = await http.network.exchange(
           {
-            ...searchRequest(provider, query, count),
+            ...(provider.kind === "model" ? askModel(provider, query, count) : searchRequest(provider, query, count)),
             // The user's config names the service, wherever it is.
             reach: { isOpen: false, hosts: [target.host] },
-            timeoutMs,
+            timeoutMs: provider.kind === "model" ? modelTimeoutMs : timeoutMs,
             maxBytes,
             maxRedirects: 0,
           },
@@ -46,14 +52,9 @@ export function webSearch(http: HttpPorts, provider: SearchProvider) {
         if (response.status !== 200) {
           return { ...answer(`The search service answered ${response.status}: ${body.slice(0, 500)}`, secrets), status: "failed" };
         }
-        const found = searchResults(provider.kind, body);
+        const found = resultsOf(provider, body, count);
         if (found === null) return { ...answer("The search service's answer can't be read.", secrets), status: "failed" };
-        const blocks = found
-          .slice(0, count)
-          .map(({ title, url, text }, at) =>
-            `${at + 1}. ${oneLine(title)}\n${oneLine(url)}\n${oneLine(text).slice(0, maxSnippet)}`.trimEnd(),
-          );
-        return answer(blocks.length === 0 ? "Nothing was found." : blocks.join("\n\n"), secrets);
+        return answer(found === "" ? "Nothing was found." : found, secrets);
       } catch (error) {
         throwIfLetGo(signal);
         if (!isHoldfastError(error)) throw error;
@@ -61,6 +62,33 @@ export function webSearch(http: HttpPorts, provider: SearchProvider) {
       }
     },
   });
+}
+
+function secretsOf(provider: SearchProvider): string[] {
+  return [...(provider.apiKey === null ? [] : [provider.apiKey]), ...(provider.kind === "model" ? Object.values(provider.headers) : [])];
+}
+
+function addressOf(provider: SearchProvider): string {
+  return provider.kind === "model" ? provider.url : provider.baseUrl;
+}
+
+/** What was found, as the model reads it; null where the answer can't be read. */
+function resultsOf(provider: SearchProvider, body: string, count: number): string | null {
+  if (provider.kind !== "model") {
+    const found = searchResults(provider.kind, body);
+    return found === null ? null : listed(found, count);
+  }
+  const found = findingsOf(provider.wire, body);
+  if (found === null) return null;
+  const sources = listed(found.pages, count);
+  return [found.text.trim(), sources === "" ? "" : `Sources:\n\n${sources}`].filter((part) => part !== "").join("\n\n");
+}
+
+function listed(found: readonly SearchResult[], count: number): string {
+  return found
+    .slice(0, count)
+    .map(({ title, url, text }, at) => `${at + 1}. ${oneLine(title)}\n${oneLine(url)}\n${oneLine(text).slice(0, maxSnippet)}`.trimEnd())
+    .join("\n\n");
 }
 
 function answer(text: string, secrets: readonly string[]): CallOutcome {

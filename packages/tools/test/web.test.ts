@@ -1,7 +1,7 @@
 import type { Json } from "@holdfast/protocol/json";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSite, type Site } from "../../runtime/test/network-conformance.ts";
-import { createTools, type SearchProvider } from "../src/index.ts";
+import { createTools, type SearchModel, type SearchProvider, type SearchService } from "../src/index.ts";
 import { httpPorts } from "./http-ports.ts";
 import { workbench, type Workbench } from "./workbench.ts";
 
@@ -158,7 +158,7 @@ describe("a fetch", () => {
 });
 
 describe("a search", () => {
-  const results = (kind: SearchProvider["kind"]): Json => {
+  const results = (kind: SearchService["kind"]): Json => {
     const page = { title: "A <strong>title</strong> &amp; more", url: "https://example.com/a" };
     switch (kind) {
       case "brave":
@@ -170,7 +170,7 @@ describe("a search", () => {
         return { results: [{ ...page, content: "a snippet" }] };
     }
   };
-  const searching = async (kind: SearchProvider["kind"], apiKey: string | null = "search-key-value") =>
+  const searching = async (kind: SearchService["kind"], apiKey: string | null = "search-key-value") =>
     workbench({ http: httpPorts({}, { search: { kind, baseUrl: `http://127.0.0.1:${site.port}`, apiKey } }), hosts: [] });
 
   test.each([
@@ -186,6 +186,86 @@ describe("a search", () => {
     expect(outcome.text).toMatch(/^1\. A title & more\nhttps:\/\/example\.com\/a\na (?:… )?snippet$/);
     expect(site.requests[0]).toMatchObject({ line, body, headers: { [header]: value } });
     await search.close();
+  });
+
+  describe("by a model whose provider searches", () => {
+    const found = { url: "https://example.com/a", title: "A page" };
+    const answers = {
+      responses: {
+        output: [
+          { type: "web_search_call", status: "completed", action: { type: "search", query: "a b" } },
+          { type: "message", content: [{ type: "output_text", text: "It is so.", annotations: [{ type: "url_citation", ...found }] }] },
+        ],
+      },
+      messages: {
+        content: [
+          { type: "server_tool_use", id: "srv_1", name: "web_search", input: { query: "a b" } },
+          {
+            type: "web_search_tool_result",
+            content: [
+              { type: "web_search_result", ...found },
+              { type: "web_search_result", url: "https://example.com/b" },
+            ],
+          },
+          { type: "text", text: "It is " },
+          { type: "text", text: "so.", citations: [{ type: "web_search_result_location", ...found, cited_text: "so" }] },
+        ],
+      },
+      gemini: {
+        candidates: [
+          {
+            content: { parts: [{ text: "hm", thought: true }, { text: "It is so." }] },
+            groundingMetadata: { groundingChunks: [{ web: { uri: found.url, title: found.title } }, { web: { uri: found.url } }] },
+          },
+        ],
+      },
+    };
+    const asking = async (wire: SearchModel["wire"], path: string) => {
+      const model = {
+        kind: "model",
+        wire,
+        url: `http://127.0.0.1:${site.port}${path}`,
+        model: "m-1",
+        apiKey: "model-key-value",
+        headers: { "x-team": "team-secret" },
+      } as const;
+      return workbench({ http: httpPorts({}, { search: model }), hosts: [] });
+    };
+
+    test.each([
+      ["responses", "/v1/responses", "authorization", "Bearer model-key-value", { type: "web_search" }],
+      ["messages", "/v1/messages", "x-api-key", "model-key-value", { type: "web_search_20250305", name: "web_search", max_uses: 3 }],
+      ["gemini", "/v1beta/models/m-1:generateContent", "x-goog-api-key", "model-key-value", { google_search: {} }],
+    ] as const)("%s: it is asked by itself, and tells what it found and where", async (wire, path, header, value, tool) => {
+      const search = await asking(wire, path);
+      site.on(path, (_, response) => response.end(JSON.stringify(answers[wire])));
+      const outcome = await search.call("web_search", { query: "a b", count: 3 });
+      expect(outcome).toMatchObject({ status: "completed", trust: "untrusted" });
+      expect(outcome.text).toBe(`It is so.\n\nSources:\n\n1. A page\nhttps://example.com/a${wire === "messages" ? "\nso" : ""}`);
+      const [request] = site.requests;
+      expect(request).toMatchObject({ line: `POST ${path}`, headers: { [header]: value, "x-team": "team-secret" } });
+      expect(JSON.parse(request?.body ?? "")).toMatchObject({ tools: [tool] });
+      expect(request?.body).toContain("a b");
+      await search.close();
+    });
+
+    test("an answer without a page is told as it is; one of another shape can't be read; no key comes back", async () => {
+      const search = await asking("responses", "/v1/responses");
+      const answer = (status: number, body: unknown) =>
+        site.on("/v1/responses", (_, response) => response.writeHead(status).end(JSON.stringify(body)));
+      answer(200, { output: [{ type: "message", content: [{ type: "output_text", text: "Nothing about that." }] }] });
+      expect((await search.call("web_search", { query: "x" })).text).toBe("Nothing about that.");
+      for (const odd of [{}, { output: [] }, { output: "no" }, []]) {
+        answer(200, odd);
+        expect(await search.call("web_search", { query: "x" }), JSON.stringify(odd)).toMatchObject({ status: "failed" });
+      }
+      answer(403, { error: { message: "model-key-value of team-secret may not search" } });
+      expect(await search.call("web_search", { query: "x" })).toMatchObject({
+        status: "failed",
+        text: 'The search service answered 403: {"error":{"message":"[redacted secret] of [redacted secret] may not search"}}',
+      });
+      await search.close();
+    });
   });
 
   test("that fails says what the service said, without the key", async () => {

@@ -103,11 +103,21 @@ async function checkHome(home: string): Promise<Finding> {
 
 /** Nothing where no service is configured. */
 async function checkSearch(io: Io, config: Config): Promise<Finding[]> {
-  if (config.web.search?.provider === undefined) return [];
+  const { provider, model } = config.web.search ?? {};
+  if (provider === undefined && model === undefined) return [];
   const { searchProvider } = await import("../host/http.ts");
   try {
     const found = searchProvider(config, io.env);
-    if (found !== null) return [{ about: "search", state: "ok", text: `${found.kind} at ${found.baseUrl}` }];
+    if (found !== null)
+      return [
+        {
+          about: "search",
+          state: "ok",
+          text: found.kind === "model" ? `${model} at ${new URL(found.url).host}` : `${found.kind} at ${found.baseUrl}`,
+        },
+      ];
+    if (model !== undefined)
+      return [{ about: "search", state: "note", text: `there is no web_search: ${model} can't be asked (holdfast models says why)` }];
     return [{ about: "search", state: "note", text: `there is no web_search: ${searchKeyVariables(config).join(" ")} is not set` }];
   } catch (error) {
     return [problem("search", error)];

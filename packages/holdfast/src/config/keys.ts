@@ -221,10 +221,14 @@ export const keys = {
           {
             enabled: key(toggle, "false: there is no web_search, whatever else is said here"),
             provider: key(oneOf(["brave", "tavily", "exa", "searxng"]), "the kind of service"),
+            model: key(
+              text,
+              "instead of a service: a model whose provider searches, such as openai/gpt-5-mini; its wire is responses, messages or gemini",
+            ),
             base_url: key(url, "its address, where it is your own; searxng has no other"),
             api_key_env: key(variable, "the variable of its key: BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY where nothing is said"),
           },
-          { lacks: (has) => (has("provider") || has("enabled") ? null : "provider") },
+          { lacks: (has) => (has("provider") || has("model") || has("enabled") ? null : "provider (a service) or model") },
         ),
         "who answers web_search; without it there is no such tool",
       ),

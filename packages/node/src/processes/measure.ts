@@ -30,7 +30,12 @@ export function measure(tree: Tree): Measured | null {
     memory += Number(stat[21]) * pageBytes();
   }
   if (found.length === 0) return null;
-  return { processes: found.length, threads, memory, exactMemory: () => found.reduce((sum, pid) => sum + proportionalBytes(folder, pid), 0) };
+  return {
+    processes: found.length,
+    threads,
+    memory,
+    exactMemory: () => found.reduce((sum, pid) => sum + proportionalBytes(folder, pid), 0),
+  };
 }
 
 function confined({ root }: Tree): [string, string[]] {

@@ -1,6 +1,6 @@
 import type { NetworkRequest } from "@holdfast/runtime/ports/network";
 import { z } from "zod";
-import type { SearchProvider } from "../http/ports.ts";
+import type { SearchService } from "../http/ports.ts";
 import { decodeEntities } from "./entities.ts";
 
 export interface SearchResult {
@@ -9,13 +9,13 @@ export interface SearchResult {
   readonly text: string;
 }
 
-type Asked = Pick<NetworkRequest, "url" | "method" | "headers" | "body">;
+export type Asked = Pick<NetworkRequest, "url" | "method" | "headers" | "body">;
 
 /**
  * A search in the words of each service: Brave `GET /res/v1/web/search`, Tavily `POST /search`, Exa `POST /search`,
  * SearXNG `GET /search?format=json` (which an instance may have switched off).
  */
-export function searchRequest({ kind, baseUrl, apiKey }: SearchProvider, query: string, count: number): Asked {
+export function searchRequest({ kind, baseUrl, apiKey }: SearchService, query: string, count: number): Asked {
   const get = (path: string, parameters: Record<string, string>, headers: Asked["headers"]): Asked => ({
     url: `${baseUrl}${path}?${new URLSearchParams(parameters).toString()}`,
     method: "GET",
@@ -48,7 +48,7 @@ const content = z.object({ results: z.array(page.extend({ content: text })) });
 const exa = z.object({ results: z.array(page.extend({ text, highlights: z.array(z.string()).nullish() })) });
 
 /** Null where the answer has another shape than the service's. */
-export function searchResults(kind: SearchProvider["kind"], body: string): SearchResult[] | null {
+export function searchResults(kind: SearchService["kind"], body: string): SearchResult[] | null {
   let answer: unknown;
   try {
     answer = JSON.parse(body);
