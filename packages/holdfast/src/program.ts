@@ -31,6 +31,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   prompts: { summary: "list the reusable prompts that can be used here", load: () => import("./commands/prompts.ts") },
   mcp: { summary: "list, add, try, import or remove MCP servers", load: () => import("./commands/mcp.ts") },
   tools: { summary: "search tools by words, and say why each is found", load: () => import("./commands/tools.ts") },
+  policy: { summary: "say what the policy decides, and why; show its rules and try them", load: () => import("./commands/policy.ts") },
   trust: { summary: "trust a project, so that its instructions are obeyed", load: () => import("./commands/trust.ts") },
   config: { summary: "show the config and where each value comes from; check it", load: () => import("./commands/config.ts") },
   undo: { summary: "take back the edits of a session's last turn", load: () => import("./commands/undo.ts") },
@@ -51,6 +52,7 @@ const failureStatus = 1;
 const usageCodes: readonly string[] = [
   "usage",
   "config_invalid",
+  "policy_invalid",
   "no_model",
   "session_busy",
   "session_not_found",

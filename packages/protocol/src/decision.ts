@@ -15,6 +15,20 @@ export const scope = z.object({
 });
 export type Scope = z.infer<typeof scope>;
 
+/**
+ * What a person asked should weigh: what the call touches, whether it can be taken back, how far it reaches, and what in the
+ * session speaks for care. Derived from the call by code; no model had a say in it.
+ */
+export const riskNote = z.object({
+  level: z.enum(["low", "medium", "high"]),
+  touches: z.array(z.string()),
+  /** `nothing`: there is nothing to take back. */
+  reversible: z.enum(["nothing", "by_hand", "unknown", "no"]),
+  reach: z.enum(["workspace", "machine", "elsewhere"]),
+  trust: z.array(z.string()),
+});
+export type RiskNote = z.infer<typeof riskNote>;
+
 /** What happens to an effect that ended without a definite answer. Listed from the loosest to the strictest. */
 export const replayClasses = ["safe", "keyed", "probe", "never"] as const;
 export const replayClass = z.enum(replayClasses);

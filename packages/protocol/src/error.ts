@@ -5,6 +5,7 @@
 export const errorCodes = [
   "usage",
   "config_invalid",
+  "policy_invalid",
   "no_model",
   "session_busy",
   "session_not_found",

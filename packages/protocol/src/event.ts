@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { callOutcome, callPlan } from "./call.ts";
 import { checkDefinition, evidence, recordedRun, report } from "./check.ts";
-import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope } from "./decision.ts";
+import { approvalMode, decision, replayClass, riskNote, ruleRef, sandboxMode, scope } from "./decision.ts";
 import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
 import { assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
@@ -71,6 +71,7 @@ export const approval = z.object({
   reason: z.string(),
   rule: ruleRef,
   scope,
+  risk: riskNote.optional(),
   deadline: z.number().nullable(),
 });
 export type Approval = z.infer<typeof approval>;

@@ -4,7 +4,7 @@ import { median, quantile } from "../suite/statistics.ts";
 import { judgeEveryday } from "./command-policy/everyday.ts";
 import { judgePairs } from "./command-policy/pairs.ts";
 import { judgeRisky } from "./command-policy/risky.ts";
-import { home, requestFor } from "./command-policy/project.ts";
+import { home, requestFor } from "@holdfast/policy/examples/project";
 import type { EverydayCase, PairCase, RiskyCase } from "./command-policy/cases.ts";
 import { findData, readCases } from "./data.ts";
 import type { Evaluation, EvaluationOptions, Figure } from "./evaluation.ts";

@@ -8,6 +8,7 @@ import { ids } from "@holdfast/node/host/ids";
 import { launcher } from "../launcher.ts";
 import { programsOf } from "../config/definitions.ts";
 import { serversOf } from "../mcp/servers.ts";
+import { loadPolicy } from "../policy/load.ts";
 import { createHttp } from "./http.ts";
 import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
@@ -51,6 +52,7 @@ async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Lo
 export async function openHost(options: HostOptions, workspace: HostWorkspace): Promise<OpenHost> {
   const { home, isEphemeral, config, env } = options;
   const user = env["HOME"] || homedir();
+  const { cwd, roots, reach = { sandbox: "workspace-write", network: "none", isTrusted: false } } = workspace;
   const [
     runtime,
     { createFiles },
@@ -63,6 +65,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     harness,
     { log, blobs },
     signer,
+    rules,
   ] = await Promise.all([
     import("@holdfast/runtime"),
     import("@holdfast/node/files/index"),
@@ -75,8 +78,8 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     import("@holdfast/harness"),
     openStores(options),
     isEphemeral ? createPassingSigner() : openSigner(join(home, "keys", "signing.pem")),
+    loadPolicy({ home, userHome: user, project: roots[0]?.path ?? null, isTrusted: reach.isTrusted, env }),
   ]);
-  const { cwd, roots, reach = { sandbox: "workspace-write", network: "none", isTrusted: false } } = workspace;
   const files = createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait, hidden: () => secretPaths(user, home) });
   const rootPaths = roots.map((root) => root.path);
   const mcp = await openMcp(
@@ -108,7 +111,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     ? await (await import("./hooks.ts")).openHooks(config, { home, env, processes, confinement, onNote: options.onNote })
     : null;
   const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user });
-  const policy = lazyPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded });
+  const policy = lazyPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded, rules });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
   const ports: Ports = {
     log,

@@ -4,6 +4,7 @@ import { describeScope, describeStanding, shortDigest } from "./describe.ts";
 import { fit, table, wrap } from "./layout.ts";
 import { divider } from "./progress.ts";
 import { renderPlan, renderQuestion } from "./question.ts";
+import { renderRisk } from "./risk.ts";
 import { sanitize, sanitizeLine } from "./sanitize.ts";
 import type { Style } from "./style.ts";
 
@@ -111,6 +112,7 @@ export function renderApproval(
     style.care(`approval ${approval.id}`) +
       ` ${approval.deadline === null ? "" : `(until ${new Date(approval.deadline).toISOString()})`}`.trimEnd(),
     ...wrap(sanitizeLine(approval.reason), width),
+    ...(approval.risk === undefined ? [] : renderRisk(approval.risk, width)),
     ...sanitize(approval.shown)
       .split("\n")
       .flatMap((line) => wrap(line, width - 4).map((part, index) => `  ${index === 0 ? "│" : "┆"} ${part}`)),

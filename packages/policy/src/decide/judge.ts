@@ -9,6 +9,7 @@ import type { Rule } from "../rules/rule.ts";
 import type { RuleSet } from "../rules/rule-set.ts";
 import { grantedScope, widen } from "./scope.ts";
 import type { JudgedRequest, Part } from "./part.ts";
+import { riskOf } from "./risk.ts";
 
 /** A rule that speaks of a fact, and what it says to it. */
 export interface Match {
@@ -80,14 +81,15 @@ function coversGround(rule: Rule, part: Part): boolean {
 export function judge(judged: JudgedRequest, rules: RuleSet, alone: AloneFacts): PolicyDecision {
   const answers: Match[] = [];
   const reviewed: Match[] = [];
+  let isOpen = false;
   const parts: { readonly part: Part; readonly granted: Scope }[] = [];
   for (const part of judged.parts) {
     let isAnswered = false;
+    let hasOpenFact = false;
     let granted: Scope = {};
     for (const { fact, matches, answer } of judgePart(part, judged, rules, alone)) {
       if (answer === null) {
-        // A fact that nobody speaks of isn't allowed by silence.
-        if (fact.kind !== "call") return unanswered;
+        hasOpenFact ||= fact.kind !== "call";
         continue;
       }
       isAnswered = true;
@@ -96,12 +98,13 @@ export function judge(judged: JudgedRequest, rules: RuleSet, alone: AloneFacts):
       if (answer.decision === "review")
         reviewed.push(...matches.filter((match) => match.decision === "review" && match.authority === answer.authority));
     }
-    if (!isAnswered) return unanswered;
+    // A fact that nobody speaks of isn't allowed by silence, nor is a part.
+    isOpen ||= hasOpenFact || !isAnswered;
     parts.push({ part, granted });
   }
   const ordered = answers.toSorted((a, b) => rules.place(a.rule) - rules.place(b.rule));
   const answer = strictest(ordered);
-  if (answer === null) return unanswered;
+  if (answer === null || (isOpen && answer.decision === "allow")) return { ...unanswered, risk: riskOf(judged) };
   if (answer.decision === "allow") return allowed(answer, parts, judged);
   const shown = answer.decision === "review" ? reviewed : [answer];
   const others = shown.filter((match) => match.rule.id !== answer.rule.id);
@@ -113,6 +116,7 @@ export function judge(judged: JudgedRequest, rules: RuleSet, alone: AloneFacts):
     forModel: fill(answer.rule.model, whatOf(answer.fact, judged)),
     scope: answer.decision === "review" ? shown.reduce<Scope>((scope, match) => widen(scope, match.fact.scope), {}) : {},
     provenRead: false,
+    ...(answer.decision === "review" ? { risk: riskOf(judged) } : {}),
   };
 }
 
@@ -133,6 +137,7 @@ function allowed(answer: Match, parts: readonly { readonly part: Part; readonly 
     reason: `${base.reason} But other commands on the same line would get what it grants, too.`,
     forModel: "Needs a person: a rule allows a part of this line to reach further. Run that part as a call of its own.",
     provenRead: false,
+    risk: riskOf(judged),
   };
 }
 

@@ -22,7 +22,7 @@ export async function requestApproval(
   tool: string,
   plan: CallPlan,
   inputDigest: string,
-  verdict: Pick<PolicyDecision, "reason" | "rule" | "scope">,
+  verdict: Pick<PolicyDecision, "reason" | "rule" | "scope" | "risk">,
 ): Promise<ApprovalRequested> {
   const approval: EventPayload<"approval.requested">["approval"] = {
     id: newId(driver)("apr"),
@@ -32,6 +32,7 @@ export async function requestApproval(
     reason: verdict.reason,
     rule: verdict.rule,
     scope: verdict.scope,
+    ...(verdict.risk === undefined ? {} : { risk: verdict.risk }),
     deadline: driver.ports.clock.now() + answerWithinMs,
   };
   return { type: "approval.requested", payload: { approval } };

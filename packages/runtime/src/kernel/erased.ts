@@ -127,7 +127,8 @@ function withoutCall(event: CallEvent, isCall: boolean): SessionEvent {
     }
     case "approval.requested": {
       const { approval } = event.payload;
-      const bare = { ...approval, digest: "", shown: erasedText, reason: erasedText, scope: {} };
+      const { risk: _, ...told } = approval;
+      const bare = { ...told, digest: "", shown: erasedText, reason: erasedText, scope: {} };
       return isCall ? { type: event.type, payload: { approval: bare } } : event;
     }
     case "call.intended":

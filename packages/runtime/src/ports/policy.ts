@@ -1,4 +1,4 @@
-import type { CallPlan, Decision, NetworkAccess, RuleRef, SandboxMode, Scope } from "@holdfast/protocol";
+import type { CallPlan, Decision, NetworkAccess, RiskNote, RuleRef, SandboxMode, Scope } from "@holdfast/protocol";
 import type { PathIdentity } from "./files.ts";
 
 /** What the session has taken in, as far as rules ask. */
@@ -41,6 +41,8 @@ export interface PolicyDecision {
   readonly scope: Scope;
   /** Set where every part of the command is proven to only read: class `safe`, workspace shared. */
   readonly provenRead: boolean;
+  /** For a review: what the person asked should weigh. */
+  readonly risk?: RiskNote;
 }
 
 /** Deterministic; decides before anything runs. What can't be parsed or proved is never `allow`. Never throws. */

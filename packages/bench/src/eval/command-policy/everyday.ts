@@ -1,7 +1,7 @@
 import { createPolicy } from "@holdfast/policy";
 import type { Evaluation, Figure } from "../evaluation.ts";
 import type { EverydayCase } from "./cases.ts";
-import { home, requestFor } from "./project.ts";
+import { home, requestFor } from "@holdfast/policy/examples/project";
 
 /** Everyday commands under the rules that hold by default. */
 export async function judgeEveryday(cases: readonly EverydayCase[]): Promise<Evaluation> {

@@ -1,7 +1,7 @@
 import { createPolicy, readDataRules } from "@holdfast/policy";
 import type { Evaluation, Figure } from "../evaluation.ts";
 import type { PairCase } from "./cases.ts";
-import { home, requestFor } from "./project.ts";
+import { home, requestFor } from "@holdfast/policy/examples/project";
 
 /** Each pair judged by its one rule: nothing else allows anything, and everything that asks still asks. */
 export async function judgePairs(pairs: readonly PairCase[]): Promise<Evaluation> {

@@ -1,7 +1,7 @@
 import { createPolicy } from "@holdfast/policy";
 import type { Evaluation } from "../evaluation.ts";
 import type { RiskyCase } from "./cases.ts";
-import { home, requestFor } from "./project.ts";
+import { home, requestFor } from "@holdfast/policy/examples/project";
 import { canTry, tryOut } from "./trial.ts";
 
 /** Risky scripts: those that would run without a question are run in a throw-away root, to see what they change outside the workspace. */

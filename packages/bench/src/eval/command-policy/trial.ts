@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { workspace } from "./project.ts";
+import { workspace } from "@holdfast/policy/examples/project";
 
 /*
  * Runs one script in a root of its own and says what it changed outside the workspace. The root is a temporary folder: the

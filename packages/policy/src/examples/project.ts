@@ -43,8 +43,11 @@ async function identify(path: string): Promise<PathIdentity> {
   };
 }
 
-/** A command proposed in a session whose sandbox lets it write in the workspace and has no network; nothing was approved before. */
-export function requestFor(command: string): PolicyRequest {
+/**
+ * A command proposed in a session whose sandbox lets it write in the workspace and has no network, where `setting` says
+ * nothing else; nothing was approved before.
+ */
+export function requestFor(command: string, setting: Partial<PolicyRequest> = {}): PolicyRequest {
   return {
     tool: "run_command",
     plan: {
@@ -65,5 +68,6 @@ export function requestFor(command: string): PolicyRequest {
     repeatsDoubt: false,
     identify,
     isTracked: async (real) => isTracked(relativeOf(real) ?? "?"),
+    ...setting,
   };
 }
