@@ -122,7 +122,7 @@ describe("words", () => {
   });
 
   test("a glob, a variable and a substitution are unknown", () => {
-    for (const text of ["*.ts", "a?", "[ab]", "$x", '"$x"', "${x}", "$(b)", "`b`", "{a,b}", "$((1))", "<(b)", '$"a"'])
+    for (const text of ["*.ts", "a?", "[ab]", "$x", '"$x"', "${x}", "$(b)", "`b`", "{a,$x}", "{a,{b,c}}", "$((1))", "<(b)", '$"a"'])
       expect(word(text).literal, text).toBeNull();
   });
 
@@ -131,8 +131,16 @@ describe("words", () => {
     expect(command.words[1]).toMatchObject({ literal: null, guesses: ["/etc/passwd"] });
   });
 
-  test("braces give guesses", () => {
-    expect(word("a{b,c}d").guesses).toEqual(["abd", "acd"]);
+  test("braces give the words that bash makes of them", () => {
+    const words = (text: string) =>
+      parseCommand(`x ${text}`)
+        .commands[0]!.words.slice(1)
+        .map((each) => each.literal);
+    expect(words("a{b,c}d")).toEqual(["abd", "acd"]);
+    expect(words("-{delete,print}")).toEqual(["-delete", "-print"]);
+    expect(words("f{1..3} '{a,b}'")).toEqual(["f1", "f2", "f3", "{a,b}"]);
+    expect(words("~/.ss{h,}/id")).toEqual(["~/.ssh/id", "~/.ss/id"]);
+    expect(word("a{b,c}$x").guesses).toEqual([]);
   });
 
   test("only an unquoted tilde means the home", () => {

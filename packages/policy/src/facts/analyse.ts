@@ -11,7 +11,8 @@ import { systemJudges } from "../programs/system.ts";
 import { isDelivery, taskJudges } from "../programs/targets.ts";
 import { changesWhatRuns, onlyTunes } from "../programs/variables.ts";
 import { provenReads } from "../reads/prove.ts";
-import { programOf, type ParsedCommand, type ShellWord, type SimpleCommand, textOf } from "../shell/command.ts";
+import { readForms } from "../reads/table.ts";
+import { literalWord, programOf, type ParsedCommand, type ShellWord, type SimpleCommand, textOf } from "../shell/command.ts";
 import { cutWord } from "../shell/options.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
@@ -94,18 +95,31 @@ function judgeWords(command: SimpleCommand, findings: Findings, home: string | n
   const args = command.words.slice(1);
   const call: JudgedCall = { command, program, args, texts: args.map((word) => word.literal ?? ""), text: textOf(command) };
   if (program === "git") judgeGit(call, findings);
-  for (const judges of [networkJudges, packageJudges, systemJudges, databaseJudges, taskJudges, fileJudges, patchJudges])
-    judges.get(program)?.(call, findings);
+  for (const judges of judgeTables) judges.get(program)?.(call, findings);
   interpreterJudge(program)?.(call, findings);
   deviceJudge(program)?.(call, findings);
   judgeScript(call, findings);
   judgeSecrets(call, findings, home);
-  if (readRunner(program, command.words)?.mayFetch === true)
-    addFact(findings, "network", `${call.text} may fetch what it runs`, networkScope(null));
+  const runner = readRunner(program, command.words);
+  if (runner?.mayFetch === true) addFact(findings, "network", `${call.text} may fetch what it runs`, networkScope(null));
+  if (runner != null && runner.unlessInstalled !== null)
+    addNeed(findings, "installed", literalWord(`node_modules/.bin/${runner.unlessInstalled}`));
+  judgeUnknown(call, findings);
   const lasts =
     command.isBackground &&
     (command.via.some((name) => name === "nohup" || name === "setsid") || program === "nohup" || program === "setsid");
   if (lasts || program === "disown") addFact(findings, "outlives", call.text);
+}
+
+/** A tool that nobody here knows, told to deliver. */
+function judgeUnknown(call: JudgedCall, findings: Findings): void {
+  const { program } = call;
+  const [first = ""] = call.texts;
+  if (!/^(?:deploy|publish|release|push|upload|login|logout|install|uninstall|destroy|provision|promote|rollback)$/.test(first)) return;
+  const isKnown =
+    program === "git" || interpreterJudge(program) !== null || judgeTables.some((judges) => judges.has(program)) || readForms.has(program);
+  if (!isKnown && !/^(?:echo|printf|grep|rg|man|help|which|type|alias|export|test|\[|\[\[)$/.test(program))
+    addFact(findings, "remote_change", call.text, networkScope(null));
 }
 
 /** A script's name tells what it delivers, as a task's does. */
@@ -117,6 +131,8 @@ function judgeScript(call: JudgedCall, findings: Findings): void {
   const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.\w+$/, "");
   if ((isPath || /\.\w+$/.test(path)) && isDelivery(name)) addFact(findings, "remote_change", call.text, networkScope(null));
 }
+
+const judgeTables = [networkJudges, packageJudges, systemJudges, databaseJudges, taskJudges, fileJudges, patchJudges];
 
 const dups = /^(?:\d+-?|-)$/;
 
@@ -130,12 +146,26 @@ function judgeRedirects(command: SimpleCommand, words: Findings): Findings | nul
     for (const guess of target.literal === null ? target.guesses : [target.literal]) {
       const host = socketHost(guess);
       if (host !== null)
-        addFact(written, "network", `${operator} ${target.text} opens a connection`, networkScope(host === "?" ? null : [host]));
+        addFact(
+          written,
+          operator === "<" ? "network" : "remote_change",
+          `${operator} ${target.text} opens a connection`,
+          networkScope(host === "?" ? null : [host]),
+        );
     }
     if (operator === "<" && target.literal !== null && !target.literal.startsWith("/dev/")) addNeed(words, "read", target);
-    else addNeed(written, operator.startsWith("<") && operator !== "<>" ? "read" : "write", target);
+    else if (operator.startsWith("<") && operator !== "<>") addNeed(written, "read", target);
+    else addNeed(written, (operator === ">" || operator === ">|") && printsNothing(command) ? "truncate" : "write", target);
   }
   return written.facts.length === 0 && written.needs.length === 0 ? null : written;
+}
+
+/** `> file` and its like empty a file; what they put there instead is nothing. */
+function printsNothing({ words, isPiped }: SimpleCommand): boolean {
+  const program = programOf(words);
+  if (words.length === 0) return true;
+  if (program === ":" || program === "true") return true;
+  return !isPiped && program === "cat" && words.length === 2 && words[1]!.literal === "/dev/null";
 }
 
 /** Programs whose words are no paths, or that judge their paths themselves. */
@@ -148,7 +178,15 @@ const noPaths = new Set(
 const showsNames = new Set("ls stat find fd tree du file readlink wc".split(" "));
 const patternFirst = new Set("grep egrep fgrep rg ag ack sed awk gawk jq yq perl ruby node python python3".split(" "));
 
+/** Variables by whose names secrets are handed to programs. */
+const secretVariable =
+  /\$\{?(?!\w*(?:_FILE|_PATH|_NAME|_DIR)\b)[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)[A-Z0-9_]*\b/;
+
 function judgeSecrets(call: JudgedCall, findings: Findings, home: string | null): void {
+  const shown = call.args.find(
+    (word) => word.literal === null && word.guesses.length === 0 && secretVariable.test(word.text.replace(/'[^']*'/g, "")),
+  );
+  if (shown !== undefined) addFact(findings, "secret_read", `${call.text} uses ${shown.text}`);
   if (noPaths.has(call.program)) return;
   if (call.program === "git") {
     for (const text of call.texts) {

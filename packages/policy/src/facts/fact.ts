@@ -92,6 +92,8 @@ export type PathUse =
   /** Shows names, sizes and dates, not contents. */
   | "list"
   | "write"
+  /** A tool that would be fetched where this file isn't there. */
+  | "installed"
   /** Puts another content, or another file, where one may be: `mv a b`. */
   | "overwrite"
   /** Empties or destroys a content: `truncate`, `shred`. */

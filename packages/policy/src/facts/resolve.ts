@@ -66,6 +66,7 @@ async function isTracked(lookup: Lookup, real: string): Promise<boolean | null> 
 /** What a need comes to, once it is known where its path leads. */
 export async function resolveNeed(need: PathNeed, places: Places, lookup: Lookup): Promise<Fact[]> {
   const { word } = need;
+  if (need.use === "installed") return isInstalled(word.literal ?? "", places, lookup);
   if (need.use === "move") {
     const { target, ...moved } = need;
     const use = target !== undefined && (await leavesWorkspace(target, places, lookup)) ? "delete" : "write";
@@ -94,6 +95,16 @@ export async function resolveNeed(need: PathNeed, places: Places, lookup: Lookup
     return facts;
   }
   return [...facts, fact("loses_work", `${word.text}: what it names isn't known beforehand`)];
+}
+
+/** Looks for a tool where npm would: in the folder's own packages, and in those of the folder the call starts from. */
+async function isInstalled(path: string, places: Places, lookup: Lookup): Promise<Fact[]> {
+  const names = [...pathsOf(path, false, places, lookup), joinPath(lookup.cwd, path)];
+  for (const each of names) {
+    const identity = each === null ? null : await identify(lookup, each);
+    if (identity !== null && identity.kind !== "missing") return [];
+  }
+  return [fact("network", `${path.slice(path.lastIndexOf("/") + 1)} isn't installed here, so it would be fetched`, { network: "all" })];
 }
 
 /** True where a target is, or may be, outside every root: a temporary folder ends with the session. */
@@ -169,6 +180,7 @@ async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Looku
   switch (need.use) {
     case "read":
     case "list":
+    case "installed":
     case "move":
       return [];
     case "restore":

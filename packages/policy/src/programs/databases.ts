@@ -18,6 +18,9 @@ export function onlyReads(sql: string): boolean {
 function serverOf(call: JudgedCall): string[] | null {
   const hosts = optionValues(call.args, ["-h", "--host", "-H"]);
   const urls = call.args.filter((word) => /^[a-z][a-z0-9+]*:\/\//.test(word.literal ?? ""));
+  // A connection string in a variable names its host.
+  if (roughOperands(call.args, ["-c", "-e", "-U", "-u", "-d", "-p", "-P"]).some((word) => word.literal === null && /\$/.test(word.text)))
+    return null;
   if ([...hosts, ...urls].some((word) => word.literal === null)) return null;
   return [...hosts.map((word) => word.literal ?? "?"), ...urls.map((word) => hostOf(word.literal ?? "") ?? "?")].filter(
     (host) => !host.startsWith("/"),
@@ -34,7 +37,7 @@ const sqlClient: Judge = (call, findings) => {
   const texts = [...optionValues(call.args, ["-c", "--command", "-e", "--execute"])];
   const isEmbedded = call.program === "sqlite3" || call.program === "duckdb" || call.program === "sqlite";
   if (isEmbedded) texts.push(...roughOperands(call.args, ["-c", "-cmd", "-separator"]).slice(1));
-  const list = optionValues(call.args, ["-l", "--list"]).length > 0 || hasOption(call.args, "--list");
+  const list = call.texts.some((text) => text === "-l" || text === "--list");
   const read =
     texts.length > 0 && texts.every((word) => word.literal !== null && onlyReads(word.literal)) && !hasOption(call.args, "-f", "--file");
   const here = call.command.hereText;
@@ -94,6 +97,17 @@ const migrations: Judge = (call, findings) => {
     diesel: /^(?:migration (?:run|revert|redo)|database (?:reset|drop|setup))/,
     sqlx: /^(?:migrate (?:run|revert)|database (?:drop|reset|create))/,
     rake: /(?:^|\s)db:(?!version|migrate:status|abort)/,
+    flask: /^db (?:upgrade|downgrade|migrate|init|stamp)/,
+    mix: /^ecto\.(?:migrate|rollback|drop|create|reset|setup|load)/,
+    migrate: /\b(?:up|down|drop|force|goto)\b/,
+    atlas: /^(?:schema apply|migrate (?:apply|down|set))/,
+    "sea-orm-cli": /^migrate/,
+    refinery: /^migrate/,
+    yoyo: /^(?:apply|rollback|reapply)/,
+    "node-pg-migrate": /^(?:up|down|redo)/,
+    "migrate-mongo": /^(?:up|down)/,
+    kysely: /^(?:migrate|seed)/,
+    "mikro-orm": /^(?:migration:(?:up|down|fresh)|schema:|seeder:)/,
     rails: /(?:^|\s)db:(?!version|migrate:status)|^(?:dbconsole|db)\b/,
   };
   if (changes[call.program]?.test(text) === true) addFact(findings, "database", call.text);
@@ -104,7 +118,7 @@ const management: Judge = (call, findings) => {
   const at = call.texts.findIndex((text) => /(?:^|\/)(?:manage\.py|artisan|console)$/.test(text));
   if (
     at >= 0 &&
-    /^(?:migrate(?!:status)|flush|sqlflush|loaddata|db:|doctrine:(?:migrations:migrate|database:drop|schema:))/.test(
+    /^(?:migrate(?!:status)|flush|createsuperuser|changepassword|sqlflush|loaddata|db:|doctrine:(?:migrations:migrate|database:drop|schema:))/.test(
       call.texts[at + 1] ?? "",
     )
   ) {
@@ -128,6 +142,6 @@ export const databaseJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>
   ...each(management, "python python3 php"),
   ...each(
     migrations,
-    "prisma alembic knex sequelize sequelize-cli typeorm drizzle-kit dbmate flyway liquibase goose diesel sqlx rake rails",
+    "flask mix migrate atlas sea-orm-cli refinery yoyo node-pg-migrate migrate-mongo kysely mikro-orm prisma alembic knex sequelize sequelize-cli typeorm drizzle-kit dbmate flyway liquibase goose diesel sqlx rake rails",
   ),
 ]);

@@ -1,4 +1,5 @@
 import { addFact, addNeed, type Judge, type JudgedCall } from "../facts/fact.ts";
+import { isRegenerable } from "../facts/place.ts";
 import type { ShellWord } from "../shell/command.ts";
 import { hasOption, optionValues, roughOperands } from "../shell/options.ts";
 
@@ -48,6 +49,7 @@ const changeMode: Judge = (call, findings) => {
 };
 
 const truncates: Judge = (call, findings) => {
+  if (call.program !== "truncate") addFact(findings, "loses_work", `${call.text} destroys what it is given`);
   for (const word of roughOperands(call.args, ["-s", "--size", "-r", "--reference", "-n", "--iterations", "-o"]))
     addNeed(findings, "truncate", word);
 };
@@ -123,22 +125,42 @@ const tar: Judge = (call, findings) => {
   if (hasOption(call.args, "-P", "--absolute-names")) addFact(findings, "outside_write", call.text, { unsandboxed: true });
 };
 
+function takesValue(test: string): boolean {
+  return /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|samefile|user|group|printf)$/.test(test);
+}
+
+/** The single name that a find call looks for; null where it looks for more, or its tests could be joined otherwise. */
+function onlyName(texts: readonly string[]): string | null {
+  const at = texts.indexOf("-name");
+  if (at < 0 || texts.indexOf("-name", at + 1) >= 0 || texts.some((text) => /^(?:-o|-or|!|-not|,|\(|\)|-regex|-path|-iname)$/.test(text)))
+    return null;
+  return texts[at + 1] ?? null;
+}
+
 const find: Judge = (call, findings) => {
   const starts: ShellWord[] = [];
   for (const word of call.args) {
     if (/^[-(!]/.test(word.literal ?? "") && !/^-[HLP]$|^-[OD]/.test(word.literal ?? "")) break;
     if (word.literal?.startsWith("-") !== true) starts.push(word);
   }
-  const deletes = call.texts.includes("-delete");
+  const deletes = call.texts.some((text, i) => text === "-delete" && !takesValue(call.texts[i - 1] ?? ""));
   if (deletes) {
     if (starts.length === 0) addFact(findings, "loses_work", call.text);
     const isEverything = call.texts.every(
       (text) => !/^[-!]/.test(text) || /^-(?:delete|depth|d|xdev|mount|print0?|ls|true|type|mindepth|[HLP])$/.test(text),
     );
+    // What is made anew by every build may go, as long as nothing else can match.
+    const pattern = onlyName(call.texts);
+    if (
+      pattern !== null &&
+      isRegenerable(pattern.replace(/^\*/, "x")) &&
+      starts.every((word) => word.literal !== null && !/^[/~]|\.\./.test(word.literal))
+    )
+      return;
     for (const word of starts) addNeed(findings, "delete", word, { isRecursive: isEverything });
   }
   call.texts.forEach((text, i) => {
-    if (/^-(?:fprint0?|fprintf|fls)$/.test(text)) addNeed(findings, "write", call.args[i + 1]);
+    if (/^-(?:fprint0?|fprintf|fls)$/.test(text) && !takesValue(call.texts[i - 1] ?? "")) addNeed(findings, "write", call.args[i + 1]);
   });
 };
 
@@ -153,6 +175,11 @@ function runsByOption(pattern: RegExp, writes: readonly string[] = []): Judge {
   };
 }
 
+const cmake: Judge = (call, findings) => {
+  if (hasOption(call.args, "--install"))
+    addFact(findings, "outside_write", `${call.text} installs into the machine`, { unsandboxed: true });
+};
+
 const mkfs: Judge = (call, findings) => addFact(findings, "device_write", call.text);
 
 export const fileJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
@@ -163,6 +190,7 @@ export const fileJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...["chmod", "chown", "chgrp", "setfacl", "chattr"].map((name) => [name, changeMode] as const),
   ...["truncate", "shred", "wipe"].map((name) => [name, truncates] as const),
   ["dd", dd],
+  ["cmake", cmake],
   ...["sed", "gsed", "perl"].map((name) => [name, editsInPlace] as const),
   ["tar", tar],
   ["bsdtar", tar],

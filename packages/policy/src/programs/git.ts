@@ -41,7 +41,7 @@ const harmlessSetting =
   /^(?:color\.[\w.]+|core\.quotepath|core\.autocrlf|core\.safecrlf|advice\.\w+|user\.(?:name|email)|init\.defaultbranch|log\.\w+|diff\.(?:renames|algorithm|renamelimit|noprefix|mnemonicprefix|context)|merge\.(?:conflictstyle|renames)|column\.\w+|commit\.gpgsign=false|tag\.gpgsign=false|gc\.auto|core\.pager=(?:cat)?|core\.fsmonitor=(?:false|0)?|core\.hookspath=\/dev\/null|core\.editor=(?:true|:)|sequence\.editor=(?:true|:)|pager\.\w+=false|safe\.bareRepository=explicit)(?:=|$)/i;
 
 const known = new Set(
-  "add am apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential describe diff diff-files diff-index diff-tree difftool fast-export fast-import fetch filter-branch filter-repo for-each-ref format-patch fsck gc grep hash-object help init interpret-trailers lfs log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktag mktree mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-ref sparse-checkout stage stash status stripspace submodule svn switch symbolic-ref tag unpack-objects update-index update-ref update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree instaweb daemon gui citool".split(
+  "add am apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential credential-cache credential-store describe diff diff-files diff-index diff-tree difftool fast-export fast-import fetch filter-branch filter-repo for-each-ref format-patch fsck gc grep hash-object help init interpret-trailers lfs log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktag mktree mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-ref sparse-checkout stage stash status stripspace submodule svn switch symbolic-ref tag unpack-objects update-index update-ref update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree instaweb daemon gui citool".split(
     " ",
   ),
 );
@@ -235,7 +235,10 @@ function judgeSettings(call: JudgedCall, subcommand: string, args: readonly Shel
       if (/^(?:add|set-url|remove|rm|rename|set-head|set-branches)$/.test(words[0] ?? "")) change();
       return;
     case "lfs":
-      if (/^(?:install|uninstall)$/.test(words[0] ?? "")) change();
+      if (/^(?:install|uninstall|track|untrack|update)$/.test(words[0] ?? "")) change();
+      return;
+    case "init":
+      if (has(args, "--template", "--separate-git-dir")) change();
       return;
     case "submodule":
       if (/^(?:add|set-url|set-branch|init)$/.test(words[0] ?? "")) change();
@@ -246,6 +249,8 @@ function judgeSettings(call: JudgedCall, subcommand: string, args: readonly Shel
       addFact(findings, "services", call.text, { unsandboxed: true });
       return;
     case "credential":
+    case "credential-cache":
+    case "credential-store":
       addFact(findings, "secret_read", call.text);
   }
 }

@@ -1,6 +1,8 @@
-import { addFact, addNeed, type Judge, type JudgedCall } from "../facts/fact.ts";
+import { addFact, addNeed, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
+import { readAwk } from "../reads/awk-call.ts";
 import { literalWord } from "../shell/command.ts";
 import { networkScope } from "./hosts.ts";
+import { secretPlace } from "./secrets.ts";
 import { judgePythonModule } from "./packages.ts";
 
 /** Options after which an interpreter's code follows. */
@@ -14,6 +16,14 @@ const codeOptions: Readonly<Record<string, RegExp>> = {
   lua: /^-e$/,
   osascript: /^-e$/,
   r: /^-e$/,
+  julia: /^(?:-[eE]|--eval)$/,
+  elixir: /^(?:-e|--eval)$/,
+  scala: /^-e$/,
+  groovy: /^-e$/,
+  racket: /^-e$/,
+  guile: /^-c$/,
+  sbcl: /^--eval$/,
+  ghc: /^-e$/,
 };
 
 function languageOf(program: string): string | null {
@@ -62,7 +72,7 @@ function codeOf(call: JudgedCall, language: string): string | null {
  * sandbox like any script of the workspace.
  */
 const reaches =
-  /\bfetch\s*\(|XMLHttpRequest|\bWebSocket\b|\bhttps?\.(?:get|request)\b|node:(?:https?|net|dgram|tls|dns)\b|require\(\s*["'](?:https?|net|dgram|tls|dns|axios|got|node-fetch|undici)["']|\burllib|\burlopen\b|\bhttpx\b|\baiohttp\b|\bimport requests\b|\brequests\.\w+\(|\bsocket\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|http\.client|Net::(?:HTTP|FTP|SMTP)|\bLWP\b|IO::Socket|\bTCPSocket\b|open-uri|\bcurl_(?:init|exec)\b|\bfsockopen\b|file_get_contents\(\s*["']https?:/;
+  /\bfetch\s*\(|XMLHttpRequest|\bWebSocket\b|\bhttps?\.(?:get|request)\b|node:(?:https?|net|dgram|tls|dns)\b|require\(\s*["'](?:https?|net|dgram|tls|dns|axios|got|node-fetch|undici)["']|\burllib|\burlopen\b|\bhttpx\b|\baiohttp\b|\bimport requests\b|\brequests\.\w+\(|\bsocket\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|http\.client|Net::(?:HTTP|FTP|SMTP)|\bLWP\b|IO::Socket|\bTCPSocket\b|open-uri|\bcurl_(?:init|exec)\b|\bfsockopen\b|\binstall\.packages\b|\bPkg\.(?:add|update|develop)\b|\b(?:BiocManager|remotes|devtools|pak)::|\bMix\.install\b|file_get_contents\(\s*["']https?:/;
 const removes =
   /\b(?:rmSync|rmdirSync|unlinkSync|rimraf|rmtree|removedirs|unlink|rmdir|truncateSync|rm_rf|rm_r)\b|\bfs\.(?:promises\.)?(?:rm|truncate)\b|\bos\.(?:remove|truncate)\b|\bFileUtils\.rm|\bFile\.delete\b|\bshutil\.move\b|\.unlink\(|\bremove_tree\b/;
 const runs =
@@ -70,27 +80,53 @@ const runs =
 /** Words that run programs in perl, ruby and awk, but are ordinary names elsewhere. */
 const runsBare = /\b(?:system|exec|qx|fork|syscall)\b|`/;
 
+const writes =
+  /\bopen\s*\([^)]*,\s*(?:mode\s*=\s*)?["'][^"']*[wax+]|write(?:_text|_bytes|File|FileSync|lines|Sync)?\s*\(|append(?:File|FileSync)|createWriteStream|copyFile|cpSync|\brename(?:Sync)?\b|shutil\.copy|\bmkdirs?\b|mkdirSync|makedirs|\bchmod|\bsymlink|\btouch\b|file_put_contents|\bfopen\b|File\.(?:write|open)|\bopen\s*\(?[^;]*["']\s*[>+]|FileUtils\.|\bio\.open\b|Bun\.write|Deno\.(?:write|mkdir|copy|rename)/;
+
+/** Not single variables by name: those that hold secrets are told by their names. */
+const printsEnvironment =
+  /\bprocess\.env\b(?!\s*(?:\.|\[|\?\.))|\bos\.environ\b(?!\s*(?:\[|\.get))|\bDeno\.env\.toObject|\bENV\b(?!\s*(?:\[|\.fetch))(?=\.|\s*[;)\n]|$)|%ENV\b|\bgetenv\s*\(\s*\)|\$_ENV\b(?!\s*\[)|(?:process\.env|os\.environ|ENV|getenv)[\s.[("'get]*\w*(?:SECRET|TOKEN|PASSWORD|API_?KEY|ACCESS_KEY|PRIVATE_KEY)/;
+
+/** Files that code names outright: those of secrets are read or written, others may be written. */
+function judgeNames(call: JudgedCall, code: string, names: readonly string[], findings: Findings): void {
+  for (const name of names.slice(0, 12)) {
+    if (secretPlace(name, null) !== null) addFact(findings, "secret_read", `${call.program} code that names ${name}`);
+    const isPath = /^(?:\/|~\/)[\w./@+ -]+$/.test(name);
+    if (isPath && writes.test(code)) addNeed(findings, "write", { ...literalWord(name), fromHome: name.startsWith("~") });
+  }
+}
+
 const interpreter: Judge = (call, findings) => {
   const language = languageOf(call.program);
   if (language === "python") judgePythonModule(call, findings);
   const code = language === null && call.program !== "deno" ? null : codeOf(call, language ?? "node");
   if (code === null) return;
-  if (reaches.test(code)) addFact(findings, "inline_code", `${call.program} code that uses the network`, networkScope(null));
+  const names = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\\n]){1,400})\1/g)].map((found) => found[2]!);
+  judgeNames(call, code, names, findings);
+  // Modules are also named by options: `perl -MLWP::Simple`, `ruby -ropen-uri`.
+  const modules = call.texts.flatMap((text) => (/^-[rM]\S/.test(text) ? [text.slice(2)] : [])).join(" ");
+  if (printsEnvironment.test(code)) addFact(findings, "secret_read", `${call.program} code that prints the environment`);
+  if (reaches.test(code) || reaches.test(modules))
+    addFact(findings, "inline_code", `${call.program} code that uses the network`, networkScope(null));
   if (removes.test(code)) addFact(findings, "inline_code", `${call.program} code that removes files`);
-  if (runs.test(code) || ((language === "perl" || language === "ruby") && runsBare.test(code))) {
+  if (runs.test(code) || ((language === "perl" || language === "ruby" || language === "php") && runsBare.test(code))) {
     addFact(findings, "inline_code", `${call.program} code that runs other programs`);
   }
 };
 
 /** awk programs can run commands and write files; the text is the first operand. */
 const awk: Judge = (call, findings) => {
+  if (readAwk(call.args) !== null) return;
   const code = call.args.map((word) => word.literal ?? word.text).join(" ");
   if (/\bsystem\s*\(|\|\s*getline|\|&|\|\s*"|\bprintf?\b[^;}\n]*\|\s*\w|@load|\/inet[46]?\//.test(code))
     addFact(findings, "inline_code", "an awk program that runs other programs");
   for (const [, path] of code.matchAll(/>>?\s*"([^"]+)"/g)) addNeed(findings, "write", literalWord(path!));
 };
 
-const names = "node nodejs bun deno python python2 python3 pypy3 ipython perl ruby php lua luajit osascript Rscript R tsx".split(" ");
+const names =
+  "julia elixir scala groovy racket guile sbcl ghc node nodejs bun deno python python2 python3 pypy3 ipython perl ruby php lua luajit osascript Rscript R tsx".split(
+    " ",
+  );
 
 export const interpreterJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...names.map((name) => [name, interpreter] as const),

@@ -95,6 +95,11 @@ const toHost: Judge = (call, findings) => {
     (word) => !/^[+@]/.test(word.literal ?? ""),
   );
   const host = operands[0];
+  // Whatever is piped into a bare connection is sent to whoever listens there.
+  const { command } = call;
+  const sends = command.isPiped || command.hereText !== null || command.redirects.some(({ operator }) => operator.startsWith("<"));
+  if (sends && /^(?:nc|ncat|netcat|telnet)$/.test(call.program))
+    addFact(findings, "remote_change", `${call.text} sends what it is given`, networkScope(host === undefined ? null : hostsOf([host])));
   if (call.args.some((word) => /^-\w*[lLeck]/.test(word.literal ?? "")) && ["nc", "ncat", "netcat", "socat"].includes(call.program)) {
     addFact(findings, "network", call.text, networkScope(null));
     return;
@@ -107,8 +112,12 @@ const anywhere: Judge = (call, findings) => {
   addFact(findings, "network", call.text, networkScope(null));
 };
 
+/** Without a word these deploy. */
+const deliversBare = new Set("vercel now surge gh-pages firebase-deploy k9s".split(" "));
+
 /** Clients of services elsewhere: every call uses an account, and most change something. */
 const account: Judge = (call, findings) => {
+  if (call.args.length === 0 && deliversBare.has(call.program)) return addFact(findings, "remote_change", call.text, networkScope(null));
   if (call.args.length === 0 || /^(?:--version|--help|-h|-v|version|help|completion)$/.test(call.texts[0]!)) return;
   const words = roughOperands(call.args).map((word) => word.literal ?? "?");
   if (call.program === "helm" && /^(?:lint|create|show)$/.test(words[0] ?? "")) return;
@@ -154,13 +163,13 @@ export const networkJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>(
   ),
   ...each(
     anywhere,
-    "socat aria2c axel youtube-dl yt-dlp rclone s3cmd mc smbclient mail sendmail mutt msmtp ngrok cloudflared localtunnel tor w3m lynx links elinks openvpn wg wg-quick",
+    "ncu npm-check-updates npm-check taze certbot acme.sh ssh-keyscan sshuttle filebeat scoop steamcmd gcsfuse s5cmd minio-client mcli restic borg duplicity syncthing wormhole croc transfer rsh rlogin rcp finger xfreerdp vncviewer chromium google-chrome firefox puppeteer-browser socat aria2c axel youtube-dl yt-dlp rclone s3cmd mc smbclient mail sendmail mutt msmtp ngrok cloudflared localtunnel tor w3m lynx links elinks openvpn wg wg-quick",
   ),
   ...each(installs, "playwright cypress puppeteer"),
   ...each(delivers, "semantic-release release-it np twine goreleaser"),
   ...each(
     account,
-    "gh glab hub aws az gcloud gsutil bq kubectl oc helm terraform tofu pulumi cdk sam vercel netlify fly flyctl heroku firebase wrangler railway render doctl linode-cli supabase planetscale stripe twilio sentry-cli circleci buildkite-agent argocd flux eksctl kops ansible ansible-playbook doppler infisical",
+    "gh glab hub aws az gcloud gsutil bq kubectl oc helm terraform tofu pulumi cdk sam vercel netlify fly flyctl heroku firebase wrangler railway render doctl linode-cli supabase planetscale stripe twilio sentry-cli circleci buildkite-agent serverless sls eb k9s amplify kamal dokku surge gh-pages nomad consul jira linear slack okta eas stern skaffold tilt copilot-cli azd oci ibmcloud scw hcloud packer vagrant-cloud nuget buildah-push tea bb rhc heroku-cli argocd flux eksctl kops ansible ansible-playbook doppler infisical",
   ),
 ]);
 

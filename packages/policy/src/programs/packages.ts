@@ -67,7 +67,7 @@ const managers: Readonly<Record<string, Manager>> = {
   pipx: { local: "list environment run" },
   conda: { local: "list info env run config activate deactivate shell", settings: { config: "--add --set --remove --append --prepend" } },
   gem: { local: "list env environment which build contents specification dependency help info", remote: "push yank owner signin" },
-  bundle: { local: "exec list show info check config platform viz doctor licenses" },
+  bundle: { bare: "network", local: "exec list show info check config platform viz doctor licenses" },
   composer: {
     local: "show validate run-script run test exec dump-autoload dumpautoload check-platform-reqs depends why licenses status",
     otherIsScript: false,
@@ -101,13 +101,28 @@ const managers: Readonly<Record<string, Manager>> = {
   flatpak: { local: "list info" },
   nix: { local: "build develop eval flake fmt show" },
   easy_install: { local: "" },
+  cpan: { local: "-l -v -h" },
+  cpanm: { local: "--version --help --info" },
+  flutter: { local: "test build run analyze doctor format devices clean config --version" },
+  dart: { local: "run test analyze format fix compile doc info --version", remote: "publish" },
+  "nix-env": { local: "-q --query" },
+  "nix-shell": { local: "--run" },
+  port: { local: "installed list info contents deps" },
+  conan: { local: "list inspect profile config create build", remote: "upload" },
+  vcpkg: { local: "list version" },
+  nimble: { local: "build test tasks run check dump c", remote: "publish" },
+  shards: { local: "build list check version" },
+  rebar3: { local: "compile ct eunit dialyzer shell tree", remote: "hex" },
+  raco: { local: "test make exe fmt" },
+  elm: { local: "make repl reactor", remote: "publish bump" },
+  lein: { local: "test run compile repl classpath check", remote: "deploy" },
   choco: { local: "list" },
   winget: { local: "list show" },
 };
 const sameAs: Readonly<Record<string, string>> = { pip3: "pip", mamba: "conda", micromamba: "conda", bundler: "bundle" };
 
 /** Managers whose packages belong to the whole machine. */
-const systemWide = new Set("brew apt apt-get dnf yum apk pacman zypper snap flatpak choco winget".split(" "));
+const systemWide = new Set("port nix-env brew apt apt-get dnf yum apk pacman zypper snap flatpak choco winget".split(" "));
 
 /** Second words that turn an otherwise local subcommand into one that fetches. */
 const fetching: Readonly<Record<string, RegExp>> = {
@@ -119,8 +134,10 @@ const fetching: Readonly<Record<string, RegExp>> = {
   "bun pm": /^(?:trust|migrate)$/,
   "swift package": /^(?:resolve|update|add-dependency)$/,
   "conda env": /^(?:create|update|remove)$/,
-  "nix flake": /^(?:update|lock)$/,
   "dotnet new": /^(?:install|update)$/,
+  "flutter pub": /^(?!deps$|run$)/,
+  "dart pub": /^(?!deps$|run$)/,
+  "nix flake": /^(?:update|lock|check)$/,
 };
 
 const judgeManager: Judge = (call, findings) => {
@@ -169,6 +186,10 @@ function judgeSubcommand(call: JudgedCall, findings: Findings, name: string, man
     return;
   }
   if (name === "go" && first === "run" && /@/.test(second)) return fetchesPackages(call, findings, name);
+  if (name === "deno" && first === "run" && call.texts.some((text) => /^(?:npm|jsr|https?):/.test(text)))
+    return fetchesPackages(call, findings, name);
+  if (name === "go" && first === "clean" && call.texts.includes("-modcache"))
+    return addFact(findings, "outside_write", call.text, { unsandboxed: true });
   const fetches = fetching[`${name} ${first}`];
   if (fetches !== undefined && fetches.test(second)) return fetchesPackages(call, findings, name);
   const pins = (name === "pyenv" || name === "rbenv") && (first === "local" || first === "global") && second !== "";

@@ -52,13 +52,49 @@ const docker: Judge = (call, findings) => {
 };
 
 const date: Judge = (call, findings) => {
-  if (hasOption(call.args, "--set") || call.texts.some((text) => /^-[^d-]*s/.test(text) || /^\d{8,}/.test(text))) {
+  if (hasOption(call.args, "--set") || call.texts.some((text) => /^-[uRn]*s/.test(text) || /^\d{8,}/.test(text))) {
     addFact(findings, "privilege", call.text, outside);
   }
 };
 
 const editor: Judge = (call, findings) => {
-  if (hasOption(call.args, "--install-extension", "--uninstall-extension", "--force")) addFact(findings, "runs_later", call.text, outside);
+  if (hasOption(call.args, "--install-extension", "--uninstall-extension", "--force", "--add-mcp"))
+    return addFact(findings, "runs_later", call.text, outside);
+  if (!/^(?:--version|-v|--help|-h|--list-extensions|--status|-s)$/.test(call.texts[0] ?? ""))
+    addFact(findings, "services", call.text, outside);
+};
+
+/** Editors of a terminal, of which a command line or what is typed may run programs and write anywhere. */
+const terminalEditor: Judge = (call, findings) => {
+  const scripted = call.texts.some((text) =>
+    /^(?:-c|-S|-s|-es?|-W|-w|-u|\+.+|--cmd(?:=.*)?|--eval(?:=.*)?|-l|--load(?:=.*)?|--script(?:=.*)?|--batch|-f|--funcall)$/.test(text),
+  );
+  const { hereText, isPiped } = call.command;
+  if (scripted || isPiped || (hereText !== null && /!|^\s*[%\d,$]*(?:w|W|e|E|r)\b.*[/~!]/m.test(hereText)))
+    addFact(findings, "hidden_code", `${call.text} runs commands of an editor`);
+};
+
+/** Other agents act with rights of their own, and this one's own program could answer its questions. */
+const agent: Judge = (call, findings) => {
+  if (call.args.length > 0 && /^(?:--version|-v|-V|--help|-h|help|version)$/.test(call.texts[0]!)) return;
+  if (call.program === "holdfast" && /^(?:policy|doctor)$/.test(call.texts[0] ?? "")) return;
+  addFact(findings, "runs_later", `${call.text} is an agent of its own, or changes one`, outside);
+};
+
+const mkcert: Judge = (call, findings) => {
+  if (hasOption(call.args, "-install", "-uninstall", "--install")) addFact(findings, "privilege", call.text, outside);
+};
+
+const journal: Judge = (call, findings) => {
+  if (call.texts.some((text) => /^--(?:vacuum|rotate|flush|relinquish|sync|setup-keys|update-catalog)/.test(text)))
+    addFact(findings, "services", call.text, outside);
+};
+
+/** macOS: adds variables and shares to what the person's whole desktop does. */
+const clipboard: Judge = (call, findings) => {
+  const writes =
+    call.texts.some((text) => /^-?-i(?:n|nput)?$/.test(text)) || (call.command.isPiped && !call.texts.some((text) => /^-?-o/.test(text)));
+  if (!writes) addFact(findings, "secret_read", `${call.text} reads the person's clipboard`, outside);
 };
 
 const gpg: Judge = (call, findings) => {
@@ -87,7 +123,7 @@ const hookTools: Judge = (call, findings) => {
   const installs =
     call.program === "husky"
       ? !/^(?:--version|-v|--help)$/.test(call.texts[0] ?? "")
-      : /^(?:install|init|uninstall|add|autoupdate|migrate-config)$/.test(first);
+      : /^(?:install|init|uninstall|add|autoupdate|migrate-config|allow|permit|grant|trust|edit)$/.test(first);
   if (installs) addFact(findings, "runs_later", call.text);
 };
 
@@ -106,7 +142,7 @@ const environment: Judge = (call, findings) => {
 export const systemJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...always(
     "privilege",
-    "sudo doas su pkexec run0 runuser setcap visudo vipw vigr chsh chfn passwd chpasswd useradd usermod userdel adduser deluser groupadd groupmod groupdel chroot unshare nsenter mount umount swapon swapoff modprobe insmod rmmod sysctl iptables ip6tables nft ufw firewall-cmd ifconfig brctl shutdown reboot halt poweroff init telinit setenforce update-alternatives ldconfig mknod losetup cryptsetup hwclock rtcwake grub-install update-grub update-initramfs spctl csrutil dscl defaults xattr",
+    "sudo doas su pkexec run0 runuser setcap visudo vipw vigr chsh chfn passwd chpasswd useradd usermod userdel adduser deluser groupadd groupmod groupdel chroot unshare nsenter mount umount swapon swapoff modprobe insmod rmmod sysctl iptables ip6tables nft ufw firewall-cmd ifconfig brctl shutdown reboot halt poweroff init telinit setenforce update-alternatives ldconfig mknod losetup bootctl efibootmgr kexec apparmor_parser aa-disable auditctl setfcap capsh newgrp sg machinectl loadkeys cryptsetup hwclock rtcwake grub-install update-grub update-initramfs spctl csrutil dscl defaults xattr",
   ),
   ...except("privilege", "hostnamectl timedatectl localectl loginctl", /^(?:|status|show|list-\S+|--version)$/),
   ...except("privilege", "ip", /^(?:|a|addr|address|r|route|link|-\S+|neigh|show)$/),
@@ -125,6 +161,33 @@ export const systemJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...["docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "skopeo"].map((name) => [name, docker] as const),
   ...["code", "codium", "cursor", "code-insiders", "idea", "subl", "zed"].map((name) => [name, editor] as const),
   ...["gpg", "gpg2"].map((name) => [name, gpg] as const),
+  ...["vim", "vi", "nvim", "view", "vimdiff", "ex", "ed", "emacs", "emacsclient", "kak", "hx"].map(
+    (name) => [name, terminalEditor] as const,
+  ),
+  ...[
+    "holdfast",
+    "claude",
+    "codex",
+    "gemini",
+    "aider",
+    "opencode",
+    "cursor-agent",
+    "amp",
+    "goose",
+    "crush",
+    "qwen",
+    "ollama",
+    "llm",
+    "copilot",
+  ].map((name) => [name, agent] as const),
+  ...always(
+    "services",
+    "open xdg-open sensible-browser wslview explorer start osascript notify-send gio gsettings dconf gdbus dbus-send busctl",
+  ),
+  ...always("services", "screencapture scrot import ffplay say espeak lp lpr"),
+  ["mkcert", mkcert],
+  ["journalctl", journal],
+  ...["pbpaste", "xclip", "xsel", "wl-paste"].map((name) => [name, clipboard] as const),
   ["openssl", openssl],
   ...["ssh-keygen", "ssh-add", "ssh-keyscan", "age-keygen"].map((name) => [name, sshKeys] as const),
   ...["husky", "pre-commit", "lefthook", "overcommit", "simple-git-hooks", "direnv"].map((name) => [name, hookTools] as const),

@@ -9,6 +9,18 @@ const runsCode =
 const programVariable = /^(?:PAGER|EDITOR|VISUAL|\w*_PAGER|GIT_(?:SEQUENCE_)?EDITOR|GIT_ASKPASS|SSH_ASKPASS|BROWSER)$/;
 const noProgram = new Set(["", "cat", "true", ":", "/bin/true", "/bin/cat", "/usr/bin/true"]);
 
+/** Compilers and tools by which builds are told what to run: by a bare name, as PATH knows it. */
+const toolVariable =
+  /^(?:CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|OBJCOPY|FC|F77|LINK|YACC|LEX|MAKE|NVCC|CARGO|NODE|PYTHON|RUBY|JAVA|JAVAC|GO|CMAKE|NINJA|PKG_CONFIG|CMAKE_\w*(?:COMPILER|LAUNCHER|TOOLCHAIN)\w*)$/;
+const bareTool = /^(?:(?:ccache|sccache) )?[\w+-][\w.+-]*(?: -[\w=.+-]+)*$/;
+
+/** Variables of whose values most are harmless. */
+const harmlessValues: Readonly<Record<string, RegExp>> = {
+  MAKEFLAGS: /^(?:-?[jkswB\d]+ ?)*$/,
+  PYTHONWARNINGS: /^(?:ignore|default|error|always|once|module|all)?$/,
+  CARGO_HOME: /^$/,
+};
+
 /** Names within the families above that only carry text or switch something off. */
 const onlyText =
   /^(?:GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS|GIT_TRACE\w*|GIT_MERGE_AUTOEDIT|GIT_PS1_\w+|GIT_CONFIG_NOSYSTEM|GIT_REFLOG_ACTION|GIT_LITERAL_PATHSPECS|DOCKER_BUILDKIT|AWS_(?:DEFAULT_)?REGION|AWS_PAGER|XDG_RUNTIME_DIR)$/;
@@ -24,6 +36,11 @@ export function changesWhatRuns(assignment: ShellAssignment): string | null {
   const { name, value } = assignment;
   const text = value?.literal ?? null;
   if (onlyText.test(name)) return null;
+  if (text !== null && harmlessValues[name]?.test(text) === true) return null;
+  if (toolVariable.test(name)) {
+    const isBare = text !== null && bareTool.test(text) && !/^(?:ba|da|z|k)?sh\b/.test(text);
+    return isBare ? null : `${name} names a program to run`;
+  }
   if (name === "PATH") return value !== null && isProjectPath(value) ? null : "PATH decides which program a name means";
   if (programVariable.test(name)) return text !== null && noProgram.has(text) ? null : `${name} names a program to run`;
   if (/^npm_config_/i.test(name)) {
@@ -34,7 +51,7 @@ export function changesWhatRuns(assignment: ShellAssignment): string | null {
   if (optionVariable.test(name)) return text !== null && !loadsCode.test(text) ? null : `${name} may load other code`;
   if (name === "PYTHONPATH") return text !== null && isInside(text) ? null : "PYTHONPATH decides which modules are loaded";
   if (runsCode.test(name)) return `${name} changes what programs run or where they look`;
-  if (text !== null && /^[a-z][a-z0-9+]*:\/\//.test(text)) {
+  if (text !== null && /^(?!sqlite|file|jdbc:(?:sqlite|h2))[a-z][a-z0-9+]*:\/\//.test(text)) {
     const host = hostOf(text);
     if (host === null || !isLoopback(host)) return `${name} points at another machine`;
   }

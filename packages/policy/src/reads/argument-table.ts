@@ -57,7 +57,8 @@ const pytest: ArgumentForm = {
   ),
   // `-p no:x` switches a plugin off; any other value loads one.
   values: { p: /^no:\w+$/, n: /^(?:\d+|auto|logical)$/, numprocesses: /^(?:\d+|auto|logical)$/, ignore: inside },
-  operands: inside,
+  // `@file` brings further arguments.
+  operands: /^(?!@|\/|~|-|.*(?:^|\/)\.\.(?:\/|$))[^=]+$/,
 };
 
 /** What test runners of JavaScript share. */
@@ -101,7 +102,11 @@ export const argumentForms: ReadonlyMap<string, ArgumentForm> = new Map<string, 
   ["go vet", { longWithOneDash: true, long: list("v n x json tags= c="), operands: inside }],
   ["go build", { longWithOneDash: true, long: goBuild, operands: inside }],
   ["go list", { longWithOneDash: true, long: list("f= json m deps test e compiled export find u versions"), operands: inside }],
-  ["pytest", pytest],
+  [
+    "tail",
+    { flags: "#fFqvz", valued: "cns", long: list("follow=? retry pid= bytes= lines= sleep-interval= quiet silent verbose"), operands: /^/ },
+  ],
+  ...["pytest", "python -m pytest", "python3 -m pytest"].map((words) => [words, pytest] as const),
   ["py.test", pytest],
   ...list("npm test|npm t|npm run|npm run-script|npm start".replaceAll(" ", "_").replaceAll("|", " ")).map(
     (words) => [words.replaceAll("_", " "), script] as const,

@@ -7,6 +7,7 @@ import { interpreterJudge } from "../programs/inline-code.ts";
 import { isRemoteShell } from "../programs/network.ts";
 import { argumentForms, type ArgumentForm } from "./argument-table.ts";
 import { isTrustedName, provenReads } from "./prove.ts";
+import { readForms } from "./table.ts";
 
 /**
  * True where the words from `from` on only say what a command looks at, shows or tests: nothing among them writes, runs
@@ -18,17 +19,26 @@ export function addNothing(command: SimpleCommand, from: number): boolean {
   const program = programOf(command.words);
   if (program === null) return false;
   if (words.length === 0) return true;
+  const ran = readRunner(program, command.words)?.inner ?? [];
+  const before = command.words.length - ran.length;
+  if (ran.length > 0 && from > before) return addNothing({ ...command, words: ran }, from - before);
   if (!isTrustedName(command.words[0]!.literal!)) return words.every(isPlainOperand);
-  // Whatever its words are, they are only shown.
-  if (program === "echo") return true;
+  // Whatever its words are, they are only shown, or named.
+  if (program === "echo" || program === "ls") return true;
   if (program === "printf" && command.words[1]?.literal?.startsWith("-") === false) return true;
-  const known = command.words.map(withPlainGlob);
+  const known = command.words.map((word) => withPlainGlob(word, harmlessOptions.has(program)));
   if (known.includes(null)) return false;
   const plain = { ...command, words: known as ShellWord[], redirects: [], assignments: [] };
   if (provenReads(plain) !== null) return true;
   const form = formOf(plain.words, from);
   if (form !== null) return fits(plain.words.slice(from), form);
-  return !takesCode(program, plain.words) && !command.isPiped && command.hereText === null && words.every(isPlainOperand);
+  return (
+    !readForms.has(program) &&
+    !takesCode(program, plain.words) &&
+    !command.isPiped &&
+    command.hereText === null &&
+    words.every(isPlainOperand)
+  );
 }
 
 /** The form with the most words that a rule's words begin with. */
@@ -75,6 +85,11 @@ function takesCode(program: string, words: readonly ShellWord[]): boolean {
   );
 }
 
+/** Readers without any option that writes or runs something, so that a glob may expand to whatever it likes. */
+const harmlessOptions = new Set(
+  "cat head wc nl tac grep egrep fgrep cut stat du md5sum sha1sum sha256sum basename dirname realpath".split(" "),
+);
+
 /** A name, a number or a path inside: no option, no setting, no address, nothing that leaves the folder. */
 function isPlainOperand(word: ShellWord): boolean {
   return word.literal !== null && /^\w[\w.@:+/-]*$/.test(word.literal) && !/\.\.|:\/\/|@.*:/.test(word.literal);
@@ -84,9 +99,9 @@ function isPlainOperand(word: ShellWord): boolean {
  * A word whose only unknown is what its globs match, as a literal; null where it may expand to an option, as `*` does where
  * a file is called `--pre=x`.
  */
-function withPlainGlob(word: ShellWord): ShellWord | null {
+function withPlainGlob(word: ShellWord, mayBeOption: boolean): ShellWord | null {
   if (word.literal !== null) return word;
-  if (word.pattern === null || !startsPlain(word.pattern)) return null;
+  if (word.pattern === null || !(mayBeOption || startsPlain(word.pattern))) return null;
   return { ...word, literal: word.pattern, guesses: [word.pattern] };
 }
 

@@ -19,7 +19,8 @@ const logLike: OptionTable = { flags: "#pusqzgiEFPwbaWrmct", valued: "nUSGLl", l
 
 const forms: Readonly<Record<string, OptionTable>> = {
   status: {
-    flags: "sbvuz",
+    flags: "sbvz",
+    attached: "u",
     long: "short branch show-stash porcelain=? long verbose untracked-files=? ignored=? ignore-submodules=? column=? no-column ahead-behind no-ahead-behind renames no-renames null".split(
       " ",
     ),
@@ -105,6 +106,8 @@ const forms: Readonly<Record<string, OptionTable>> = {
   version: { long: ["build-options"] },
 };
 
+/** Options that make `branch` and `tag` list. */
+const lists = /^(?:list|l|contains|no-contains|merged|no-merged|points-at)$/;
 const listing: OptionTable = {
   flags: "avrl#",
   long: "list all remotes verbose show-current contains=? no-contains=? merged=? no-merged=? sort= points-at= format= column=? no-column color=? no-color abbrev= ignore-case".split(
@@ -133,7 +136,7 @@ export function readGitPaths(args: readonly ShellWord[], isAtStart: boolean): Sh
       const read = readOptions(git.args, { ...listing, flags: subcommand === "tag" ? "ln#" : listing.flags! });
       if (read === null) return null;
       // An operand without a listing option would create a branch or a tag.
-      return read.operands.length === 0 || read.options.some((option) => option.name === "list" || option.name === "l") ? [] : null;
+      return read.operands.length === 0 || read.options.some(({ name }) => lists.test(name)) ? [] : null;
     }
     case "remote":
       return words.length === 0 ||
@@ -142,7 +145,7 @@ export function readGitPaths(args: readonly ShellWord[], isAtStart: boolean): Sh
         ? []
         : null;
     case "stash":
-      return (words[0] === "list" && words.length === 1) ||
+      return (words[0] === "list" && readOptions(git.args.slice(1), logLike) !== null) ||
         (words[0] === "show" && words.slice(1).every((word) => /^(?:stash@\{\d+\}|\d+|-p|--stat|--name-only)$/.test(word)))
         ? []
         : null;

@@ -2,7 +2,7 @@ import type { ShellWord, SimpleCommand } from "../shell/command.ts";
 import { programOf } from "../shell/command.ts";
 import { readOptions } from "../shell/options.ts";
 import { isHarmlessForReads } from "../programs/variables.ts";
-import { awkOnlyPrints } from "./awk.ts";
+import { readAwk } from "./awk-call.ts";
 import { readFind } from "./find.ts";
 import { readGitPaths } from "./git.ts";
 import { sedOnlyPrints } from "./sed.ts";
@@ -137,17 +137,6 @@ function readSed(args: readonly ShellWord[]): ShellWord[] | null {
   const files = [...read.operands];
   if (scripts.length === 0) scripts.push(files.shift() ?? null);
   return scripts.every((script) => script !== null && script.literal !== null && sedOnlyPrints(script.literal)) ? files : null;
-}
-
-function readAwk(args: readonly ShellWord[]): ShellWord[] | null {
-  const read = readOptions(args, {
-    valued: "Fv",
-    long: ["field-separator=", "assign=", "posix", "traditional", "re-interval"],
-    stopsAtOperand: true,
-  });
-  const code = read?.operands[0]?.literal;
-  if (read === null || code == null || !awkOnlyPrints(code)) return null;
-  return read.operands.slice(1).filter((word) => !/^[A-Za-z_]\w*=/.test(word.literal ?? ""));
 }
 
 /** `[[ a -eq b ]]` and `-v` evaluate their operands as arithmetic, which can run a substitution held in a text. */

@@ -30,6 +30,12 @@ export function sedOnlyPrints(script: string): boolean {
       at++;
       if (!delimited("/")) return false;
       skip(/[IM]/);
+    } else if (peek() === "\\") {
+      // `\,x,` is an expression between commas.
+      const delimiter = script[at + 1] ?? "";
+      at += 2;
+      if (!/[|#,:@!%~]/.test(delimiter) || !delimited(delimiter)) return false;
+      skip(/[IM]/);
     } else return true;
     if (peek() === "~") {
       at++;

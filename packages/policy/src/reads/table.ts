@@ -162,7 +162,8 @@ export const readForms: ReadonlyMap<string, ReadForm> = new Map<string, ReadForm
   [
     "date",
     {
-      flags: "uRI",
+      flags: "uR",
+      attached: "I",
       valued: "dr",
       long: ["date=", "reference=", "utc", "universal", "iso-8601=?", "rfc-3339=", "rfc-email"],
       operands: "text",
@@ -270,6 +271,8 @@ export const readForms: ReadonlyMap<string, ReadForm> = new Map<string, ReadForm
   [
     "jq",
     {
+      // `env` and `$ENV` print the environment.
+      accepts: (read) => read.operands.length > 0 && !/(?<![.\w"])env\b|\$ENV/.test(text(read.operands[0]!)),
       flags: "cnerRjaSsCMh",
       long: "compact-output null-input exit-status raw-output raw-input join-output raw-output0 ascii-output sort-keys slurp color-output monochrome-output tab indent= seq stream unbuffered".split(
         " ",

@@ -9,10 +9,24 @@ import { type CommandPattern, wordsBehind } from "./command-words.ts";
 import { quoteWords } from "./quote-words.ts";
 
 /** Whether a command surely begins with a rule's words, and its name means the program that it seems to mean. */
-export function begins(pattern: CommandPattern, { command, isSure }: Run): boolean {
-  return (
-    isSure && !command.isKeyword && wordsBehind(pattern, { ...command, words: plainWords(command.words, pattern.words[0] ?? "") }) !== null
+export function begins(rule: CommandPattern, { command, isSure }: Run): boolean {
+  if (!isSure || command.isKeyword) return false;
+  return patternsOf(rule, command).some(
+    (pattern) => wordsBehind(pattern, { ...command, words: plainWords(command.words, pattern.words[0] ?? "") }) !== null,
   );
+}
+
+/** The rule's words; behind a program that they name, also what they run there. */
+function patternsOf(rule: CommandPattern, { via }: SimpleCommand): readonly CommandPattern[] {
+  const last = via.at(-1);
+  return last === undefined
+    ? [rule]
+    : [
+        rule,
+        ...ownOf(rule)
+          .inner.filter((each) => each.via === last)
+          .map((each) => each.pattern),
+      ];
 }
 
 /** What the words of a rule are by themselves. */
@@ -34,8 +48,7 @@ const known = new WeakMap<CommandPattern, Own>();
 export function covers(rule: CommandPattern, run: Run, facts: readonly Fact[]): boolean {
   const { command } = run;
   if (!run.isSure || command.isKeyword || !staysInside(command)) return false;
-  const inner = ownOf(rule).inner.filter((each) => each.via === command.via.at(-1));
-  if (![rule, ...inner.map((each) => each.pattern)].some((pattern) => speaksOf(pattern, command))) return false;
+  if (!patternsOf(rule, command).some((pattern) => speaksOf(pattern, command))) return false;
   const { kinds } = ownOf(rule);
   return facts.every((fact) => isGround(fact.kind) || kinds.has(fact.kind));
 }

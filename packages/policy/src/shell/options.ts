@@ -8,6 +8,8 @@ import type { ShellWord } from "./command.ts";
 export interface OptionTable {
   readonly flags?: string;
   readonly valued?: string;
+  /** Single letters whose value, where there is one, is written right behind them: `-uno`, `-Iseconds`. */
+  readonly attached?: string;
   readonly long?: readonly string[];
   /** True where the first operand ends the options: what follows belongs to another program. */
   readonly stopsAtOperand?: boolean;
@@ -85,6 +87,10 @@ function readShort(letters: string, next: ShellWord | undefined, table: OptionTa
     const letter = letters[at]!;
     if (letter !== "#" && table.flags?.includes(letter) === true) {
       into.push({ name: letter, value: null });
+    } else if (table.attached?.includes(letter) === true) {
+      const rest = letters.slice(at + 1);
+      into.push({ name: letter, value: rest === "" ? null : wordOf(rest) });
+      return 0;
     } else if (table.valued?.includes(letter) === true) {
       const rest = letters.slice(at + 1);
       if (rest !== "") {

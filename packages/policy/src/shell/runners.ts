@@ -8,7 +8,16 @@ export interface Runner {
   readonly line: ShellWord | null;
   /** True where it may fetch the program: a version or `-y` is given, or its purpose is to run what isn't installed. */
   readonly mayFetch: boolean;
+  /** The name that is fetched unless the project has it installed; null where that can't happen. */
+  readonly unlessInstalled: string | null;
 }
+
+/** Tools that projects of their kind have installed: without looking, they are taken to be there. */
+const usualTools = new Set(
+  "tsc tsx ts-node tsup tsd tsserver eslint prettier biome oxlint oxfmt stylelint standard xo vitest jest mocha ava tap c8 nyc playwright cypress wdio karma vite webpack rollup rolldown esbuild parcel swc babel tsdown unbuild turbo nx lerna ng next nuxt nuxi astro svelte-check svelte-kit vue-tsc vue-cli-service remix react-scripts react-router gatsby expo storybook tailwindcss postcss sass lessc markdownlint markdownlint-cli2 commitlint lint-staged cspell knip depcheck madge typedoc jsdoc api-extractor size-limit publint attw prisma drizzle-kit knex sequelize sequelize-cli typeorm mikro-orm graphql-codegen openapi-typescript nodemon concurrently npm-run-all run-s run-p rimraf cross-env dotenv husky semantic-release release-it changeset np wrangler serverless cdk jscodeshift tsc-alias sort-package-json syncpack license-checker depcruise stryker pm2 serve-static".split(
+    " ",
+  ),
+);
 
 const runnerValues = [
   "-p",
@@ -73,7 +82,7 @@ export function readRunner(program: string, words: readonly ShellWord[]): Runner
 }
 
 function run(words: readonly ShellWord[]): Runner {
-  return { inner: roughFrom(words), line: null, mayFetch: false };
+  return { inner: roughFrom(words), line: null, mayFetch: false, unlessInstalled: null };
 }
 
 function after(
@@ -106,7 +115,9 @@ function fromNode(words: readonly ShellWord[], always: boolean): Runner {
     /.@|^(?:https?:|github:|git[+@])/.test(name);
   const staysLocal = texts.some((text) => text === "--no-install" || text === "--no" || text === "--offline");
   const local = inner[0] === undefined || inner[0].literal === null ? inner : [withoutVersion(inner[0]), ...inner.slice(1)];
-  return { inner: line === null ? local : [], line, mayFetch: isFetched && !staysLocal };
+  const mayFetch = isFetched && !staysLocal;
+  const isAsked = line === null && !mayFetch && !staysLocal && name !== "" && !usualTools.has(name);
+  return { inner: line === null ? local : [], line, mayFetch, unlessInstalled: isAsked ? name : null };
 }
 
 /** `prisma@5` is judged as `prisma`, `@scope/tool@1` as `@scope/tool`. */

@@ -21,7 +21,7 @@ import {
 } from "./command.ts";
 import { changeFolder, either, type Flow, still } from "./places.ts";
 import { type Input, unwrap } from "./wrappers.ts";
-import { readWord, type ShellValues } from "./word.ts";
+import { readWord, readWords, type ShellValues } from "./word.ts";
 
 /** What is collected while a line is walked. */
 export interface Collected {
@@ -306,7 +306,7 @@ function walkCommand(node: Command, places: Places, context: WalkContext): Flow 
   refuseGlued([...node.prefix, ...(node.name === undefined ? [] : [node.name]), ...node.suffix], context);
   for (const each of [...node.prefix, ...(node.name === undefined ? [] : [node.name]), ...node.suffix]) {
     if (each.type === "Word") {
-      words.push(readWord(each, context.values));
+      words.push(...readWords(each, context.values));
       lookInside(each, places, context);
     } else if (each.type === "Assignment") {
       lookInside(each, places, context);

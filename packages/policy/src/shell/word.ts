@@ -44,6 +44,24 @@ export function readWord(word: Word, values: ShellValues): ShellWord {
   };
 }
 
+const maxExpanded = 64;
+
+/** The words that one stands for: several where braces are all that is to be expanded (`{a,b}.ts`, `{1..3}`). */
+export function readWords(word: Word, values: ShellValues): ShellWord[] {
+  const parts = word.parts;
+  if (parts?.some((part) => part.type === "BraceExpansion") !== true) return [readWord(word, values)];
+  let found = [""];
+  for (const part of parts) {
+    const choices = part.type === "BraceExpansion" ? expandBraces(part.text) : [readPart(part, values).literal];
+    if (choices.length === 0 || choices.includes(null)) return [readWord(word, values)];
+    found = found.flatMap((start) => choices.map((end) => start + end!));
+    if (found.length > maxExpanded) return [readWord(word, values)];
+  }
+  const first = parts[0];
+  const fromHome = first?.type === "Literal" && isHomeTilde(first.text);
+  return found.map((literal) => ({ text: literal, literal, guesses: [literal], pattern: escapeGlob(literal), fromHome }));
+}
+
 function isHomeTilde(text: string): boolean {
   return text === "~" || text.startsWith("~/");
 }
@@ -116,9 +134,16 @@ function readVariable(name: string, values: ShellValues): Piece {
   };
 }
 
-/** The words of `{a,b}`. Nested braces and ranges are left unknown. */
+/** The words of `{a,b}` and of `{1..9}`. Nested braces and other ranges are left unknown. */
 function expandBraces(text: string): string[] {
   const inside = text.slice(1, -1);
+  const range = /^(\d{1,3})\.\.(\d{1,3})$/.exec(inside);
+  if (range !== null && !/^0\d/.test(inside) && !/\.\.0\d/.test(inside)) {
+    const [from, to] = [Number(range[1]), Number(range[2])];
+    const step = from <= to ? 1 : -1;
+    return Array.from({ length: Math.min(Math.abs(to - from) + 1, maxExpanded + 1) }, (_, i) => String(from + i * step));
+  }
   if (/[{}$`"'\\]/.test(inside) || !inside.includes(",")) return [];
-  return inside.split(",").slice(0, maxGuesses);
+  const words = inside.split(",");
+  return words.length > maxExpanded ? [] : words;
 }

@@ -52,6 +52,8 @@ export function unwrap(words: readonly ShellWord[], input: Input): Unwrapped | n
       return unwrapSource(args, input);
     case "trap":
       return unwrapTrap(args);
+    case "alias":
+      return unwrapAlias(args);
     case "xargs":
       return unwrapXargs(args);
     case "find":
@@ -187,6 +189,15 @@ function unwrapTrap(args: readonly ShellWord[]): Unwrapped | null {
   const words = roughOperands(args);
   if (words.length < 2 || words[0]!.literal === "" || words[0]!.literal === "-") return null;
   return { inner: [lineOf(words[0]!, "trap")], isTransparent: false, losesPlace: false };
+}
+
+/** What an alias stands for runs wherever its name is written. */
+function unwrapAlias(args: readonly ShellWord[]): Unwrapped | null {
+  const inner = args.flatMap((word): Inner[] => {
+    const at = word.text.indexOf("=");
+    return at <= 0 ? [] : [lineOf(cutWord(word, at + 1), "alias")];
+  });
+  return inner.length === 0 ? null : { inner, isTransparent: false, losesPlace: true };
 }
 
 const xargsOptions = {
