@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, rmSync, symlinkSync, mkdirSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -28,6 +29,14 @@ const run = (command: string, options: Parameters<typeof specFor>[2] = {}) =>
 const auth = `Proxy-Authorization: Basic '"$AUTH"'\\r\\n`;
 const readPass = `AUTH=$(printf '%s' "$HTTP_PROXY" | sed 's,http://,,; s,@.*,,' | tr -d '\\n' | base64 -w0)`;
 const raw = (bytes: string) => `printf '${bytes}' | timeout 5 socat -,ignoreeof TCP:127.0.0.1:17653 2>&1 | head -c 300; echo`;
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
 
 beforeAll(async () => {
   // Both names lead to this machine: only the list tells them apart.
@@ -77,6 +86,26 @@ describe("without a network", () => {
     rmSync(join(place.home, "commands/lost"), { recursive: true });
     for (let look = 0; look < 2_000 && pids.some((pid) => existsSync(`/proc/${pid}`)); look += 1) await sleep(20);
     expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+  });
+
+  it("a holder whose starter is killed before bubblewrap has begun leaves no process", { timeout: 60_000 }, async () => {
+    const folder = join(place.base, "killed-starter");
+    // Bubblewrap begins when its starter is dead.
+    const alone = [findProgram("bash", process.env["PATH"]), "-c", 'while kill -0 "$0" 2>/dev/null; do sleep 0.01; done; exec "$@"'];
+    const programs = { bwrap: findProgram("bwrap", process.env["PATH"]), nsenter: "nsenter", socat: null };
+    const source = `
+      import { joinNamespace } from ${JSON.stringify(fileURLToPath(new URL("../src/sandbox/namespace.ts", import.meta.url)))};
+      const alone = [...${JSON.stringify(alone)}, String(process.pid)];
+      void joinNamespace(${JSON.stringify(folder)}, { ...${JSON.stringify(programs)}, alone }, null);
+      setTimeout(() => process.kill(process.pid, "SIGKILL"), 100);`;
+    const starter = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: "ignore" });
+    await once(starter, "close");
+    expect(starter.signalCode).toBe("SIGKILL");
+    const left = () =>
+      readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && pid !== String(process.pid) && commandLine(pid).includes(folder));
+    expect(left()).not.toEqual([]);
+    for (let look = 0; look < 1_000 && left().length > 0; look += 1) await sleep(20);
+    expect(left().map(commandLine)).toEqual([]);
   });
 
   it("a session whose namespace holder is gone gets a new one", async () => {

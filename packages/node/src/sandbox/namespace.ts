@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { HoldfastError } from "@holdfast/protocol/error";
@@ -83,6 +83,9 @@ async function hold(folder: string, programs: SandboxPrograms, view: Standing | 
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = randomBytes(8).toString("hex");
   const [program = "", ...alone] = programs.alone;
+  // A file, not a pipe: where we die before bubblewrap has written it, a broken pipe would end it there and then, and its
+  // child would wait for its word for ever.
+  const status = openStatus(folder, name);
   // With a pid namespace of its own, what the holder starts ends with it.
   const bwrap = [...owners, "--unshare-net", "--unshare-pid", "--as-pid-1", "--dev-bind", "/", "/", "--json-status-fd", "3"];
   if (view !== null) {
@@ -92,13 +95,14 @@ async function hold(folder: string, programs: SandboxPrograms, view: Standing | 
   }
   const child = spawn(program, [...alone, programs.bwrap, ...bwrap, "--", "/bin/sh", "-c", holdScript, "holder", folder, name], {
     detached: true,
-    stdio: ["ignore", "pipe", "ignore", "pipe"],
+    stdio: ["ignore", "pipe", "ignore", status],
     cwd: "/",
     env: {},
   });
-  // The line on descriptor 1 comes from inside: by then loopback is up.
-  const [status] = await Promise.all([firstLine(child, 3), firstLine(child, 1)]);
-  const pid = Number(/"child-pid": (\d+)/.exec(status)?.[1]);
+  // The line comes from inside: by then loopback is up, and the status is written.
+  await firstLine(child);
+  const pid = Number(/"child-pid": (\d+)/.exec(readStatus(status))?.[1]);
+  closeSync(status);
   release(child);
   if (!Number.isInteger(pid))
     throw new HoldfastError("sandbox_unavailable", "The session's network namespace could not be made with bubblewrap.");
@@ -171,8 +175,22 @@ function readHelper(folder: string, name: HelperName): number | null {
   return isAlive({ pid, startTime: match[2] ?? "", bootId: match[3] ?? "" }) ? pid : null;
 }
 
-function firstLine(child: ChildProcess, descriptor: number): Promise<string> {
-  const stream = child.stdio[descriptor] as Readable;
+/** A file that goes with its last descriptor. */
+function openStatus(folder: string, name: string): number {
+  const path = join(folder, `status-${name}`);
+  const descriptor = openSync(path, "wx+", 0o600);
+  unlinkSync(path);
+  return descriptor;
+}
+
+function readStatus(descriptor: number): string {
+  const bytes = new Uint8Array(4096);
+  return new TextDecoder().decode(bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0)));
+}
+
+/** The first line that it puts out; what there is where it ends before. */
+function firstLine(child: ChildProcess): Promise<string> {
+  const stream = child.stdio[1] as Readable;
   return new Promise((resolve) => {
     let text = "";
     stream.on("data", (chunk: Buffer) => {
