@@ -16,6 +16,7 @@ type LifePorts = { readonly processes: Pick<Ports["processes"], "isAlive"> };
 /** What the program asks of `@holdfast/runtime`. */
 type Runtime = Pick<
   typeof runtime,
+  | "answerApproval"
   | "createSession"
   | "post"
   | "changeSettings"

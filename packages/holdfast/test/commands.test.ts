@@ -51,8 +51,7 @@ test("an approval is shown with its exact input and its scope, and an answer is 
   const { id } = JSON.parse(listed.out()) as { id: string };
   const shown = start();
   expect(await main(["approvals", "show", id], shown, hosts)).toBe(0);
-  for (const text of ["<U+202E>", "reach example.org, for this call only", `approvals answer ${id} allow`])
-    expect(shown.out()).toContain(text);
+  for (const text of ["<U+202E>", "reach example.org, for this call only", `approvals ${id} allow`]) expect(shown.out()).toContain(text);
   expect(await main(["approvals", "answer", id, "deny", "--note", "not here"], start(), hosts)).toBe(0);
   const resumed = start();
   expect(await main(["exec", "resume", "--last", "and hurry"], resumed, hosts)).toBe(0);

@@ -118,7 +118,7 @@ test("a reviewed call is refused without a person, waits with --approvals ask, a
   const asked = start();
   expect(await main(["exec", ...model, "--approvals", "ask", "go"], asked, hosts)).toBe(4);
   expect(asked.out()).toBe("");
-  const id = /holdfast approvals answer (\S+) allow/.exec(asked.err())?.[1] ?? "";
+  const id = /holdfast approvals (\S+) allow/.exec(asked.err())?.[1] ?? "";
   expect(asked.err()).toContain("reach example.org, for this call only");
 
   const listed = start();

@@ -132,7 +132,7 @@ test("a turn that waits shows the exact input, what allowing it grants, and how 
     ── outcome ─────────────────────────────────────────────────────────────────────
     waiting
 
-    approval apr_1 (until 1970-01-01T00:00:00.000Z)
+    approval apr_1 (until 1970-01-01T00:00:00.000Z, then refused)
     The command reaches the network.
       │ curl
       ┆ https://example.org/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
@@ -141,7 +141,7 @@ test("a turn that waits shows the exact input, what allowing it grants, and how 
     allowing it grants:
       - reach example.org, for this call only
       - write in /var/cache, for this call only
-    answer with: holdfast approvals answer apr_1 allow   (or deny)
+    answer with: holdfast approvals apr_1 allow   (or deny)
 
     go on after the answer: holdfast exec resume ses_1"
   `);

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { approval, deadlineAnswer, grant, refusedAnswer } from "./approval.ts";
 import { callOutcome, callPlan } from "./call.ts";
 import { checkDefinition, evidence, recordedRun, report } from "./check.ts";
-import { approvalMode, decision, replayClass, riskNote, ruleRef, sandboxMode, scope } from "./decision.ts";
+import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope } from "./decision.ts";
 import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
 import { assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
@@ -26,6 +27,9 @@ export const settings = z.object({
   sandbox: sandboxMode,
   network: networkAccess,
   approvals: approvalMode,
+  /** How long an approval waits for its answer, ms; seven days where nothing is said. And what it becomes then. */
+  approvalMs: z.number().int().positive().optional(),
+  approvalAtDeadline: deadlineAnswer.optional(),
   isTrusted: z.boolean(),
   limits,
   takesBaseline: z.boolean(),
@@ -61,20 +65,6 @@ export const modelError = z.object({
 export type ModelError = z.infer<typeof modelError>;
 
 export const modelItem = z.discriminatedUnion("kind", [assistantMessage, reasoning, toolCall]);
-
-export const approval = z.object({
-  id: z.string(),
-  callId: z.string(),
-  /** Digest of the exact input shown and of the workspace files that the command executes. */
-  digest: z.string(),
-  shown: z.string(),
-  reason: z.string(),
-  rule: ruleRef,
-  scope,
-  risk: riskNote.optional(),
-  deadline: z.number().nullable(),
-});
-export type Approval = z.infer<typeof approval>;
 
 /** Stands in the place of an erased payload. */
 const keptEvent = z.object({ seq: z.number().int(), version: z.number().int(), payload: json });
@@ -150,10 +140,15 @@ export const eventPayloads = {
   "approval.answered": z.object({
     approvalId: z.string(),
     callId: z.string(),
+    also: z.array(z.string()).optional(),
     answer: z.enum(["allow", "deny"]),
     by: z.string(),
     note: z.string(),
+    /** Set where more than this call was allowed. */
+    grant: grant.optional(),
   }),
+  /** An answer that doesn't count, and why. */
+  "approval.refused": z.object({ approvalId: z.string(), by: z.string(), code: refusedAnswer, reason: z.string() }),
   "approval.expired": z.object({ approvalId: z.string(), callId: z.string() }),
   "question.asked": z.object({ question }),
   "question.answered": z.object({ questionId: z.string(), callId: z.string(), answer, by: z.string() }),

@@ -1,3 +1,4 @@
+export * from "./approval.ts";
 export * from "./call.ts";
 export * from "./check.ts";
 export * from "./decision.ts";

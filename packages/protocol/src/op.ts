@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { grantFor } from "./approval.ts";
 import { part } from "./part.ts";
 import { answer } from "./question.ts";
 
@@ -19,6 +20,8 @@ export const op = z.discriminatedUnion("type", [
     note: z.string().default(""),
     /** Where given, the answer counts only for exactly this approval digest. */
     digest: z.string().optional(),
+    /** With `allow`: take this offer of the approval, too. */
+    grant: z.object({ for: grantFor, offer: z.string() }).optional(),
   }),
   z.object({ type: z.literal("question.answer"), questionId: z.string(), answer, by: z.string() }),
 ]);

@@ -9,6 +9,7 @@ export { createRegisters, emptyHead, type Head } from "./kernel/state.ts";
 export { createWindow } from "./kernel/window.ts";
 export * from "./ports/index.ts";
 export * from "./redact.ts";
+export * from "./session/answer-approval.ts";
 export * from "./session/create.ts";
 export { dueSessions } from "./session/due.ts";
 export { deriveState, type Derived } from "./session/derive.ts";

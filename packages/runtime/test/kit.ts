@@ -12,6 +12,7 @@ import type {
   Log,
   Model,
   PolicyDecision,
+  PolicyRequest,
   Ports,
   ProbeFinding,
   Processes,
@@ -157,7 +158,7 @@ export interface World {
   readonly ids: Ids;
   readonly tools: readonly Tool[];
   readonly model: Model;
-  policy?: (tool: string) => PolicyDecision;
+  policy?: (tool: string, request: PolicyRequest) => PolicyDecision;
   check?: (round: number) => boolean;
 }
 
@@ -204,7 +205,7 @@ export function portsOf(world: World, pid = 1, alive: ReadonlySet<number> = new 
       isTracked: async () => false,
     },
     verifier: createTestVerifier(world),
-    policy: { decide: async ({ tool }) => world.policy?.(tool) ?? allow },
+    policy: { decide: async (request) => world.policy?.(request.tool, request) ?? allow },
     director: { behaviour: 1, describe: () => [], direct: ({ tools, items }) => ({ instructions: "be good", tools, items }) },
     secrets: { get: async () => null, values: () => ["very-secret-value"] },
     signer: { keyId: "k", sign: async (text) => `signed ${text}`, verify: async (text, signature) => signature === `signed ${text}` },

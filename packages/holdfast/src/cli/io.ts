@@ -35,9 +35,9 @@ export function usesColour(output: Output, env: Io["env"]): boolean {
   return output.isTTY && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }
 
-/** Whether a person sits at a terminal who can be asked. */
-export function canAsk({ stdin, stdout, env }: Io): boolean {
-  return stdin.isTTY && stdout.isTTY && env["TERM"] !== "dumb";
+/** Whether a person sits at a terminal who can be asked. `on`: where they would read it. */
+export function canAsk({ stdin, stdout, env }: Io, on: Output = stdout): boolean {
+  return stdin.isTTY && on.isTTY && env["TERM"] !== "dumb";
 }
 
 /** Shorter values would hide ordinary words. */

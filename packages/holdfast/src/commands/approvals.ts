@@ -1,35 +1,53 @@
 import { HoldfastError } from "@holdfast/protocol/error";
-import type { Approval, Op } from "@holdfast/protocol";
+import type { Approval } from "@holdfast/protocol";
 import type { SessionRow } from "@holdfast/runtime";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
-import { usesColour } from "../cli/io.ts";
+import { canAsk, usesColour } from "../cli/io.ts";
 import { usage } from "../cli/parse.ts";
+import { openScreen } from "../line/screen.ts";
 import { renderApproval } from "../render/ending.ts";
 import { jsonLine } from "../render/json-events.ts";
 import { fit, table } from "../render/layout.ts";
-import { sanitizeLine } from "../render/sanitize.ts";
+import { describeOffer } from "../render/offer.ts";
+import { sanitize, sanitizeLine } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
 import type { Hosts, OpenStore } from "../runtime-api.ts";
+import { sessionById } from "../session/find-session.ts";
 import { openSetup } from "../session/start.ts";
 
 const spec: CommandSpec = {
   name: "approvals",
-  summary: "Lists the calls that wait for a person, shows one with its exact input, or answers it.",
-  usage: ["holdfast approvals list [--json]", "holdfast approvals show ID", "holdfast approvals answer ID allow|deny [--note TEXT]"],
+  summary: "Lists the calls that wait for a person, shows them with their exact input, or answers them.",
+  usage: [
+    "holdfast approvals [list] [--json]",
+    "holdfast approvals [SESSION] [APPROVAL] [show]",
+    "holdfast approvals [SESSION] [APPROVAL] allow [--for once|session|rule] [--offer N]",
+    "holdfast approvals [SESSION] [APPROVAL] deny [--note TEXT]",
+  ],
   flags: {
-    json: { kind: "boolean", help: "with list: one JSON object a line" },
-    note: { kind: "string", value: "TEXT", help: "with answer: a word to the model" },
+    json: { kind: "boolean", help: "without an answer: one JSON object a line" },
+    note: { kind: "string", value: "TEXT", help: "with an answer: a word to the model" },
+    for: {
+      kind: "string",
+      value: "HOW LONG",
+      help: "with allow: once (default), session (what is offered, until the session ends), or rule (kept with your own rules)",
+      oneOf: ["once", "session", "rule"],
+    },
+    offer: { kind: "string", value: "N", help: "with --for session or rule: which of the rules that are offered; the first" },
+    yes: { kind: "boolean", short: "y", help: "with --for rule: keep it without a question; it is shown all the same" },
   },
-  words: { min: 0, max: 3, named: "list, show or answer" },
+  words: { min: 0, max: 3, named: "a session, an approval, and allow or deny" },
   notes: [
-    "An answer counts for exactly the input shown: where that has changed since, it is refused.",
+    "Without SESSION and APPROVAL, allow and deny answer the one call that waits. IDs may be cut short.",
+    "An answer counts for exactly what is shown: a second one, a late one, and one for what has changed since are refused.",
     "A session that a living process drives takes the answer at once; else holdfast exec resume ID goes on with it.",
   ],
   examples: [
-    ["holdfast approvals list", "everything that waits, in all folders"],
-    ["holdfast approvals answer apr_01J allow", "lets the call run, with the scope shown"],
-    ['holdfast approvals answer apr_01J deny --note "use the staging host"', "refuses it, and tells the model why"],
+    ["holdfast approvals", "everything that waits, in all folders"],
+    ["holdfast approvals apr_01J allow", "lets the call run, with the scope shown"],
+    ["holdfast approvals apr_01J allow --for session", "and what the first offered rule covers, until the session ends"],
+    ['holdfast approvals ses_01J deny --note "use the staging host"', "refuses it, and tells the model why"],
   ],
 };
 
@@ -38,64 +56,110 @@ interface Open {
   readonly approval: Approval;
 }
 
+interface Wanted {
+  readonly session: string | null;
+  readonly approval: string | null;
+  readonly verb: "list" | "show" | "allow" | "deny";
+}
+
+/** Pure. `answer ID allow` and `show ID` are understood as well. */
+export function readWords(words: readonly string[]): Wanted {
+  const rest = [...words];
+  const first = rest[0] === "show" || rest[0] === "answer" || rest[0] === "list" ? rest.shift() : null;
+  const take = (prefix: string): string | null =>
+    rest[0] !== undefined && new RegExp(`^${prefix}_[0-9a-z]*$`, "i").test(rest[0]) ? (rest.shift() ?? null) : null;
+  const [session, approval] = [take("ses"), take("apr")];
+  const word = rest.shift();
+  if (rest.length > 0 || (first === "list" && (session ?? approval ?? word ?? null) !== null))
+    throw usage(spec, `unexpected word ${JSON.stringify(rest[0] ?? words.at(-1))}`);
+  const isNamed = session !== null || approval !== null;
+  if (word === undefined) {
+    if (first === "answer") throw usage(spec, "answer takes an approval ID, and allow or deny");
+    if (first === "show" && !isNamed) throw usage(spec, "show takes an approval ID");
+    return { session, approval, verb: isNamed ? "show" : "list" };
+  }
+  if (word !== "allow" && word !== "deny" && word !== "show")
+    throw usage(spec, `${JSON.stringify(word)} is no approval ID, and no answer`, "allow or deny");
+  return { session, approval, verb: word };
+}
+
 async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
-  const [verb = "list", id, answer] = given.words;
-  const wants = { list: "no more words", show: "an approval ID", answer: "an approval ID, and allow or deny" };
-  if (verb !== "list" && verb !== "show" && verb !== "answer")
-    throw usage(spec, `unknown word ${JSON.stringify(verb)}`, "list, show or answer");
-  if (Math.max(1, given.words.length) !== { list: 1, show: 2, answer: 3 }[verb]) throw usage(spec, `${verb} takes ${wants[verb]}`);
-  if (verb === "answer" && answer !== "allow" && answer !== "deny")
-    throw usage(spec, `${JSON.stringify(answer)} is no answer`, "allow or deny");
+  const wanted = readWords(given.words);
   const store = await hosts.openStore(await openSetup(io));
   try {
-    if (verb === "list") return await list(given, io, store);
-    const found = await findApproval(store, id ?? "");
-    if (verb === "show") {
-      const style = createStyle(usesColour(io.stdout, io.env));
-      const lines = [`session ${found.row.session}  ${sanitizeLine(found.row.title)}`, `rule ${sanitizeLine(found.approval.rule.id)}`];
-      io.stdout.write(
-        `${[...lines, ...renderApproval(found.approval, { style, width: io.stdout.columns, showsResume: true })].join("\n")}\n`,
-      );
-      return 0;
-    }
-    const posted = await answerThatWaits(store, found);
-    if (posted !== null) {
-      throw new HoldfastError("approval_closed", `${found.approval.id} was answered before: ${posted}`, {
-        hint: `the session takes that answer when it goes on: holdfast exec resume ${found.row.session}`,
-      });
-    }
-    await store.runtime.post(store.ports, found.row.session, {
-      type: "approval.answer",
-      approvalId: found.approval.id,
-      answer: answer === "allow" ? "allow" : "deny",
-      by: io.env["USER"] || io.env["LOGNAME"] || "holdfast approvals answer",
-      note: given.value("note") ?? "",
-      digest: found.approval.digest,
-    });
-    io.stderr.write(
-      `answered ${found.approval.id}: ${answer}\nunless a process drives the session: holdfast exec resume ${found.row.session}\n`,
-    );
-    return 0;
+    const open = await openApprovals(store, wanted);
+    if (wanted.verb === "list") return list(given, io, open);
+    if (wanted.verb === "show") return show(given, io, named(open, wanted));
+    return await answer(given, io, store, theOne(open, wanted), wanted.verb);
   } finally {
     await store.close();
   }
 }
 
-/** An answer that no driver has taken in yet: the first one counts. */
-async function answerThatWaits(store: OpenStore, { row, approval }: Open): Promise<string | null> {
-  for (const { body } of await store.ports.log.inbox(row.session)) {
-    const op = JSON.parse(body) as Op;
-    if (op.type === "approval.answer" && op.approvalId === approval.id) return op.answer;
+async function answer(given: Arguments, io: Io, store: OpenStore, { row, approval }: Open, verb: "allow" | "deny"): Promise<number> {
+  const wished = given.value("for") ?? "once";
+  const how = wished === "session" || wished === "rule" ? wished : null;
+  if (verb === "deny" && (how !== null || given.has("offer"))) throw usage(spec, "--for and --offer go with allow");
+  if (how === null && given.has("offer")) throw usage(spec, "--offer goes with --for session or --for rule");
+  const offer = how === null ? null : (approval.offers?.find(({ id }) => id === (given.value("offer") ?? "1")) ?? null);
+  if (how !== null && offer === null) {
+    throw new HoldfastError(
+      "approval_not_offered",
+      `${approval.id} offers no ${given.has("offer") ? `rule ${given.value("offer")}` : "rule"}`,
+      {
+        hint: `holdfast approvals ${approval.id} shows what it offers`,
+      },
+    );
   }
-  return null;
+  if (how === "rule" && offer !== null && !(await keepsRule(given, io, offer.text))) {
+    io.stderr.write("not kept; the call still waits\n");
+    return 1;
+  }
+  await store.runtime.answerApproval(store.ports, row.session, {
+    approvalId: approval.id,
+    answer: verb,
+    by: io.env["USER"] || io.env["LOGNAME"] || "holdfast approvals",
+    note: given.value("note") ?? "",
+    digest: approval.digest,
+    ...(how === null || offer === null ? {} : { grant: { for: how, offer: offer.id } }),
+  });
+  const more = offer === null || how !== "session" ? "" : `, and until the session ends: ${sanitizeLine(describeOffer(offer))}`;
+  io.stderr.write(`answered ${approval.id}: ${verb}${more}\nunless a process drives the session: holdfast exec resume ${row.session}\n`);
+  return 0;
 }
 
-async function list(given: Arguments, io: Io, store: OpenStore): Promise<number> {
-  const open = await openApprovals(store);
-  if (given.has("json")) {
-    for (const { row, approval } of open) io.stdout.write(jsonLine({ type: "approval", session: row.session, ...approval }));
-    return 0;
+/** The text is shown before it is kept, whatever is said. */
+async function keepsRule(given: Arguments, io: Io, text: string): Promise<boolean> {
+  io.stderr.write(`this is kept with your own rules, and holds in every later session:\n${sanitize(text).trimEnd()}\n`);
+  if (given.has("yes")) return true;
+  if (!canAsk(io, io.stderr)) throw usage(spec, "nobody is here to be asked whether the rule is to be kept", "look at it, then add --yes");
+  const screen = openScreen(io, [], io.stderr);
+  const leaving = new AbortController();
+  const release = screen.onInterrupt(() => leaving.abort());
+  try {
+    return /^y(?:es)?$/i.test(((await screen.next("keep this rule? y/n › ", leaving.signal)) ?? "").trim());
+  } finally {
+    release();
+    screen.close();
   }
+}
+
+function show(given: Arguments, io: Io, open: readonly Open[]): number {
+  const style = createStyle(usesColour(io.stdout, io.env));
+  for (const { row, approval } of open) {
+    if (given.has("json")) io.stdout.write(jsonLine({ type: "approval", session: row.session, ...approval }));
+    else {
+      const about = [`session ${row.session}  ${sanitizeLine(row.title)}`, `rule ${sanitizeLine(approval.rule.id)}`];
+      io.stdout.write(`${[...about, ...renderApproval(approval, { style, width: io.stdout.columns, showsResume: true })].join("\n")}\n`);
+      for (const { id, text } of approval.offers ?? [])
+        io.stdout.write(`\nrule ${id}, as it would be kept:\n${sanitize(text).trimEnd()}\n`);
+    }
+  }
+  return 0;
+}
+
+function list(given: Arguments, io: Io, open: readonly Open[]): number {
+  if (given.has("json")) return show(given, io, open);
   if (open.length === 0) {
     io.stderr.write("nothing waits for an answer\n");
     return 0;
@@ -106,8 +170,11 @@ async function list(given: Arguments, io: Io, store: OpenStore): Promise<number>
 }
 
 /** A running session may have an approval open beside calls that go on. */
-async function openApprovals(store: OpenStore): Promise<Open[]> {
-  const rows = [...(await store.ports.log.list({ status: "waiting" })), ...(await store.ports.log.list({ status: "running" }))];
+async function openApprovals(store: OpenStore, { session }: Wanted): Promise<Open[]> {
+  const rows =
+    session === null
+      ? [...(await store.ports.log.list({ status: "waiting" })), ...(await store.ports.log.list({ status: "running" }))]
+      : [await sessionById(store.ports, session)];
   const open: Open[] = [];
   for (const row of rows) {
     const view = await store.runtime.readStanding(store.ports, row.session);
@@ -116,20 +183,29 @@ async function openApprovals(store: OpenStore): Promise<Open[]> {
   return open;
 }
 
-async function findApproval(store: OpenStore, id: string): Promise<Open> {
-  const open = await openApprovals(store);
-  const exact = open.find(({ approval }) => approval.id === id);
-  if (exact !== undefined) return exact;
-  const close = id.length < 4 ? [] : open.filter(({ approval }) => approval.id.startsWith(id));
-  const [only] = close;
-  if (only !== undefined && close.length === 1) return only;
-  throw new HoldfastError(
-    "approval_not_found",
-    close.length > 1 ? `${close.length} approvals begin with ${id}` : `no open approval is called ${id}`,
-    {
-      hint: "it may have been answered or have passed its deadline; holdfast approvals list names the open ones",
-    },
-  );
+/** Those that the words name: all of a session, or one by its ID. */
+function named(open: readonly Open[], { session, approval: id }: Wanted): readonly Open[] {
+  const exact = open.filter(({ approval }) => approval.id === id);
+  const found = id === null ? open : exact.length > 0 ? exact : open.filter(({ approval }) => approval.id.startsWith(id));
+  if (found.length > 1 && id !== null && id.length < 8) throw notFound(`${found.length} approvals begin with ${id}`);
+  if (found.length > 0) return found;
+  throw notFound(id !== null ? `no open approval is called ${id}` : `session ${session} waits for no approval`);
+}
+
+function theOne(open: readonly Open[], wanted: Wanted): Open {
+  const found = wanted.approval === null && wanted.session === null ? open : named(open, wanted);
+  const [only] = found;
+  if (only === undefined) throw notFound("nothing waits for an answer");
+  if (found.length > 1)
+    throw notFound(
+      `${found.length} approvals are open${wanted.approval === null ? "" : ` that begin with ${wanted.approval}`}`,
+      "name one",
+    );
+  return only;
+}
+
+function notFound(what: string, hint = "it may have been answered or have passed its deadline"): HoldfastError {
+  return new HoldfastError("approval_not_found", what, { hint: `${hint}; holdfast approvals lists the open ones` });
 }
 
 export const command: Command = { ...spec, run };

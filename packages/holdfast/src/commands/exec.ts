@@ -138,16 +138,23 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
       const parts = await inputParts(ready.host, prompt?.text ?? "", images);
       await ready.host.runtime.post(ready.host.ports, ready.session, { type: "input.send", parts, trust: prompt?.trust ?? "user" });
     }
-    const end = await driveTurn(ready.host, ready.session, {
-      waiting: "return",
-      ...retrying(setup.config),
-      onEvent: shown.onEvent,
-      onWait: setup.onWait,
-      onStop: (handler) => io.onStop(handler),
-      onStopping: (isForced) => {
-        io.stderr.write(isForced ? "stopping at once\n" : "interrupting; once more to stop at once\n");
-      },
-    });
+    const drive = () =>
+      driveTurn(ready.host, ready.session, {
+        waiting: "return",
+        ...retrying(setup.config),
+        onEvent: shown.onEvent,
+        onWait: setup.onWait,
+        onStop: (handler) => io.onStop(handler),
+        onStopping: (isForced) => {
+          io.stderr.write(isForced ? "stopping at once\n" : "interrupting; once more to stop at once\n");
+        },
+      });
+    let end = await drive();
+    while (end.standing === "waiting" && !isJson && canAsk(io, io.stderr)) {
+      const { askAtTerminal } = await import("../session/ask-person.ts");
+      if (!(await askAtTerminal(io, ready, end))) break;
+      end = await drive();
+    }
     // Nobody is left to look after what runs in the background.
     if (given.has("ephemeral")) await ready.host.ports.processes.endSession(ready.session, { forget: true });
     else await letGo(io, ready.host, ready.session);

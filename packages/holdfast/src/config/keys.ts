@@ -107,6 +107,15 @@ export const keys = {
     env: "HOLDFAST_APPROVALS",
     reason: "who is asked is yours to say",
   }),
+  approval_deadline: key(duration, 'how long a call waits for a person, such as "2h"; seven days where nothing is said', {
+    as: "approvalMs",
+    reason: "how long you are waited for is yours to say",
+  }),
+  approval_default: key(oneOf(["deny", "allow"]), "what becomes of a call that nobody answered for in time", {
+    as: "approvalAtDeadline",
+    default: "deny",
+    reason: "what nobody answered for is yours to decide",
+  }),
   models: key(
     table({
       main: role("the model that does the work"),

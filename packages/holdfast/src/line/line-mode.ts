@@ -1,22 +1,21 @@
 import { isHoldfastError } from "@holdfast/protocol/error";
-import type { Approval, Question } from "@holdfast/protocol";
 import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
 import type { Io, StopSignal } from "../cli/io.ts";
 import { usesColour } from "../cli/io.ts";
 import type { Said } from "../prompts/use.ts";
 import { sayPrompt } from "../prompts/use.ts";
-import { renderApproval, renderEnding } from "../render/ending.ts";
+import { renderEnding } from "../render/ending.ts";
 import { wrap } from "../render/layout.ts";
 import { createProgress } from "../render/progress.ts";
-import { howTyped, renderQuestion } from "../render/question.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
 import { driveTurn } from "../session/drive-turn.ts";
-import { answerTyped } from "../session/read-answer.ts";
 import { letGo } from "../session/let-go.ts";
 import type { ReadySession } from "../session/start.ts";
 import { inputParts } from "../session/start.ts";
 import { createAnswerStream } from "./answer-stream.ts";
+import type { Asked, Asking } from "./asked.ts";
+import { answerAsked, idOf, promptOf, showAsked } from "./asked.ts";
 import type { SlashContext } from "./run-slash.ts";
 import { runSlash } from "./run-slash.ts";
 import type { Screen } from "./screen.ts";
@@ -39,11 +38,6 @@ export interface LineModeOptions {
 
 const readyPrompt = "› ";
 const steerPrompt = "… ";
-const askPrompt = "allow? y/n › ";
-const answerPrompt = "answer › ";
-
-/** What waits for the person: whether a call may run, or an answer. */
-type Asked = { readonly type: "approval"; readonly approval: Approval } | { readonly type: "question"; readonly question: Question };
 
 /** Runs until the person leaves or the input ends. Returns the exit status: of the last turn where nobody sits at a terminal. */
 export async function runLineMode(options: LineModeOptions): Promise<number> {
@@ -142,12 +136,16 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
   let changed = new AbortController();
   let stop: ((signal: StopSignal) => void) | null = null;
 
-  const show = (asked: Asked) =>
-    screen.print(
-      asked.type === "approval"
-        ? renderApproval(asked.approval, { style, width: width(), showsResume: false })
-        : renderQuestion(asked.question, { style, width: width(), isTyped: true }),
-    );
+  const asking: Asking = {
+    host,
+    session,
+    by: io.env["USER"] || "the person at the terminal",
+    screen,
+    style,
+    width,
+    signal: () => AbortSignal.any([ended.signal, changed.signal]),
+  };
+  const show = (asked: Asked) => showAsked(asked, asking);
   const wait = (asked: Asked) => {
     if (state.asked.length === 0) {
       screen.setAside();
@@ -165,21 +163,6 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
   const send = async ({ text, trust }: Said) => {
     state.unread += 1;
     await host.runtime.post(host.ports, session, { type: "input.send", parts: await inputParts(host, text, []), trust });
-  };
-  const by = io.env["USER"] || "the person at the terminal";
-  const reply = async ({ id: approvalId, digest }: Approval, isAllowed: boolean) => {
-    const answer = isAllowed ? ("allow" as const) : ("deny" as const);
-    await host.runtime.post(host.ports, session, { type: "approval.answer", approvalId, answer, by, note: "", digest });
-  };
-  /** False where the line is no answer to it; the person is told why. */
-  const answerQuestion = async (question: Question, line: string): Promise<boolean> => {
-    const read = answerTyped(question, line);
-    if (read.type === "problem") {
-      screen.print([`${sanitizeLine(read.text)}; ${howTyped(question)}`]);
-      return false;
-    }
-    await host.runtime.post(host.ports, session, { type: "question.answer", questionId: question.id, answer: read.answer, by });
-    return true;
   };
   const onEvent = (event: RecordedEvent) => {
     if (event.type === "turn.started" || event.type === "input.taken") state.unread = Math.max(0, state.unread - 1);
@@ -205,7 +188,7 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
       changed = new AbortController();
       const [asked] = state.asked;
       if (asked === undefined) screen.restore();
-      const line = await screen.next(promptFor(asked), AbortSignal.any([ended.signal, changed.signal]));
+      const line = await screen.next(asked === undefined ? steerPrompt : promptOf(asked), AbortSignal.any([ended.signal, changed.signal]));
       if (line === undefined) continue;
       if (line === null) {
         state.isLeaving = true;
@@ -213,12 +196,10 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
         return;
       }
       const typed = readTyped(line);
-      const answered = /^(?:(y|yes)|n|no)$/i.exec(line.trim());
-      if (asked?.type === "approval" && answered !== null) await reply(asked.approval, answered[1] !== undefined);
-      else if (asked?.type !== "question" || typed.type !== "prompt" || typed.text === "") {
-        await takeDuringTurn(typed, asked?.type === "approval");
-        continue;
-      } else if (!(await answerQuestion(asked.question, typed.text))) continue;
+      const isText = typed.type === "prompt" && typed.text !== "";
+      const what = asked !== undefined && isText ? await answerAsked(asked, typed.text, asking) : "none";
+      if (what === "none") await takeDuringTurn(typed, asked?.type === "approval");
+      if (what !== "taken") continue;
       state.asked = state.asked.filter((open) => open !== asked);
       if (state.asked[0] !== undefined) show(state.asked[0]);
     }
@@ -234,7 +215,7 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
       const said = await saidBy(typed, options);
       if (said === null) return;
       await send(said);
-      screen.print([style.dim(isAsked ? "noted; the call above still waits: y or n" : "noted: taken in at the next step")]);
+      screen.print([style.dim(isAsked ? "noted; the call above still waits for an answer" : "noted: taken in at the next step")]);
     }
   };
   const drive = () =>
@@ -268,7 +249,7 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
     let end = await drive();
     for (;;) {
       if (end.standing === "waiting" && !screen.isInteractive) {
-        const isGone = !(await answerFromPipe(end, screen, reply, answerQuestion));
+        const isGone = !(await answerFromPipe(end, asking));
         if (isGone) break;
       } else if (state.unread === 0 || end.standing === "interrupted" || end.standing === "idle") break;
       // Typed when the turn was already ending: it begins the next one.
@@ -283,32 +264,21 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
   }
 }
 
-function idOf(asked: Asked): string {
-  return asked.type === "approval" ? asked.approval.id : asked.question.id;
-}
-
-function promptFor(asked: Asked | undefined): string {
-  if (asked === undefined) return steerPrompt;
-  return asked.type === "approval" ? askPrompt : answerPrompt;
-}
-
 /** Whatever is open takes the next line of the input; false where there is none, or where it is no answer, and it stays open. */
-async function answerFromPipe(
-  { approvals, questions }: DriveEnd,
-  screen: Screen,
-  reply: (approval: Approval, isAllowed: boolean) => Promise<void>,
-  answerQuestion: (question: Question, line: string) => Promise<boolean>,
-): Promise<boolean> {
-  for (const approval of approvals) {
-    const line = await screen.next(askPrompt);
+async function answerFromPipe({ approvals, questions }: DriveEnd, asking: Asking): Promise<boolean> {
+  const open: Asked[] = [
+    ...approvals.map((approval): Asked => ({ type: "approval", approval })),
+    ...questions.map((question): Asked => ({ type: "question", question })),
+  ];
+  for (const asked of open) {
+    const line = await asking.screen.next(promptOf(asked));
     if (line === null || line === undefined) return false;
-    await reply(approval, /^(?:y|yes)$/i.test(line.trim()));
+    const what = await answerAsked(asked, line, asking);
+    // What is no answer to an approval is no yes.
+    if (what === "none") await answerAsked(asked, "n", asking);
+    if (what === "open") return false;
   }
-  for (const question of questions) {
-    const line = await screen.next(answerPrompt);
-    if (line === null || line === undefined || !(await answerQuestion(question, line))) return false;
-  }
-  return approvals.length + questions.length > 0;
+  return open.length > 0;
 }
 
 /** A turn that changed and proved nothing is told in one line. */

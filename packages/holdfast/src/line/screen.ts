@@ -1,5 +1,5 @@
 import { clearScreenDown, createInterface, cursorTo, moveCursor } from "node:readline";
-import type { Io } from "../cli/io.ts";
+import type { Io, Output } from "../cli/io.ts";
 import { canAsk } from "../cli/io.ts";
 
 /** Lines that come quicker than a person types were pasted together and are one input. */
@@ -21,10 +21,10 @@ export interface Screen {
   close(): void;
 }
 
-/** `names`: what Tab completes after a slash at the beginning of a line. */
-export function openScreen(io: Io, names: readonly string[] = []): Screen {
-  const isInteractive = canAsk(io);
-  const output = io.stdout.stream;
+/** `names`: what Tab completes after a slash at the beginning of a line. `on`: where a person reads. */
+export function openScreen(io: Io, names: readonly string[] = [], on: Output = io.stdout): Screen {
+  const isInteractive = canAsk(io, on);
+  const output = on.stream;
   const readline = createInterface({
     input: io.stdin.stream,
     ...(isInteractive ? { output } : {}),
@@ -67,7 +67,7 @@ export function openScreen(io: Io, names: readonly string[] = []): Screen {
     if (timer !== null) clearTimeout(timer);
     isClosed = true;
     // Ctrl-D leaves the cursor behind the prompt.
-    if (isInteractive && isAsking) io.stdout.write("\n");
+    if (isInteractive && isAsking) on.write("\n");
     flush();
   });
 
@@ -86,7 +86,7 @@ export function openScreen(io: Io, names: readonly string[] = []): Screen {
         return;
       }
       if (!isAsking || isClosed) {
-        io.stdout.write(text);
+        on.write(text);
         return;
       }
       const { rows } = readline.getCursorPos();
@@ -94,7 +94,7 @@ export function openScreen(io: Io, names: readonly string[] = []): Screen {
       cursorTo(output, 0);
       clearScreenDown(output);
       // Redrawing begins by moving up as many rows as the typed text took before: those rows are made first.
-      io.stdout.write(text + "\n".repeat(rows));
+      on.write(text + "\n".repeat(rows));
       readline.prompt(true);
     },
     next: async (prompt, signal) => {

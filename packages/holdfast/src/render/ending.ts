@@ -2,6 +2,7 @@ import type { Approval, Report } from "@holdfast/protocol";
 import type { DriveEnd } from "@holdfast/runtime";
 import { describeScope, describeStanding, shortDigest } from "./describe.ts";
 import { fit, table, wrap } from "./layout.ts";
+import { describeOffer } from "./offer.ts";
 import { divider } from "./progress.ts";
 import { renderPlan, renderQuestion } from "./question.ts";
 import { renderRisk } from "./risk.ts";
@@ -110,7 +111,8 @@ export function renderApproval(
   return [
     "",
     style.care(`approval ${approval.id}`) +
-      ` ${approval.deadline === null ? "" : `(until ${new Date(approval.deadline).toISOString()})`}`.trimEnd(),
+      ` ${approval.deadline === null ? "" : `(until ${new Date(approval.deadline).toISOString()}, then ${approval.atDeadline === "allow" ? "allowed" : "refused"})`}`.trimEnd(),
+    ...(approval.also === undefined ? [] : [`the same call ${approval.also.length + 1} times; one answer is for all of them`]),
     ...wrap(sanitizeLine(approval.reason), width),
     ...(approval.risk === undefined ? [] : renderRisk(approval.risk, width)),
     ...sanitize(approval.shown)
@@ -120,6 +122,20 @@ export function renderApproval(
     ...describeScope(approval.scope).flatMap((line) =>
       wrap(sanitizeLine(line), width - 4).map((part, index) => `  ${index === 0 ? "- " : "  "}${part}`),
     ),
-    ...(options.showsResume ? [`answer with: holdfast approvals answer ${approval.id} allow   (or deny)`] : []),
+    ...renderOffers(approval, width),
+    ...(options.showsResume
+      ? [
+          `answer with: holdfast approvals ${approval.id} allow   (or deny${(approval.offers?.length ?? 0) > 0 ? "; --for session, --for rule" : ""})`,
+        ]
+      : []),
   ];
+}
+
+/** What can be allowed beyond the call: the number, and what exactly. */
+function renderOffers({ offers = [] }: Approval, width: number): string[] {
+  if (offers.length === 0) return [];
+  const lines = offers.flatMap((offer) =>
+    wrap(`${offer.id}  ${sanitizeLine(describeOffer(offer))}`, width - 4).map((part, index) => `  ${index === 0 ? part : `   ${part}`}`),
+  );
+  return ["or more, for this session (1) or as a rule of yours (r1):", ...lines];
 }

@@ -1,4 +1,4 @@
-import type { CheckDefinition, Evidence, PlanStep, Question, Report, Usage } from "@holdfast/protocol";
+import type { Approval, CheckDefinition, Evidence, PlanStep, Question, Report, Usage } from "@holdfast/protocol";
 import { addUsage, noUsage } from "@holdfast/protocol/usage";
 import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
 import { describeStanding, textOf } from "./describe.ts";
@@ -122,14 +122,29 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
         return isEdit(event.payload.plan) || call.tool === planTool ? started() : within({ type: "item.started", item: openItem(call) });
       }
       case "approval.requested": {
-        const { callId, id, reason, shown, scope, deadline } = event.payload.approval;
+        const { callId } = event.payload.approval;
         const call = callOf(callId);
-        const approval = { id, reason, shown, scope, deadline };
+        const approval = approvalOf(event.payload.approval, (id) => callOf(id).itemId);
         // The shape has no word for a change of files that isn't made yet.
         if (call.decided !== null && isEdit(call.decided.plan))
           return within({ type: "approval.requested", item_id: call.itemId, approval });
         return within({ type: "item.updated", item: { ...openItem(call), approval } });
       }
+      case "approval.answered": {
+        const { approvalId, answer, by, note, grant } = event.payload;
+        const granted = grant === undefined ? {} : { granted: { for: grant.for, rule: grant.offer.rule, text: grant.offer.text } };
+        return within({ type: "approval.answered", approval_id: approvalId, answer, by, note, ...granted });
+      }
+      case "approval.refused":
+        return within({
+          type: "approval.refused",
+          approval_id: event.payload.approvalId,
+          by: event.payload.by,
+          code: event.payload.code,
+          message: event.payload.reason,
+        });
+      case "approval.expired":
+        return within({ type: "approval.expired", approval_id: event.payload.approvalId });
       case "question.asked": {
         const { callId, ...question } = event.payload.question;
         return within({ type: "item.updated", item: { ...openItem(callOf(callId)), question: questionOf(question) } });
@@ -206,6 +221,11 @@ interface TodoList extends Readonly<Record<string, unknown>> {
 /** The shape knows done and not done; which step is under way is ours. */
 function todoList(id: string, steps: readonly PlanStep[]): TodoList {
   return { id, type: "todo_list", items: steps.map(({ text, status }) => ({ text, completed: status === "completed", status })) };
+}
+
+function approvalOf(approval: Approval, itemOf: (callId: string) => string): Record<string, unknown> {
+  const { id, reason, shown, scope, deadline, atDeadline = "deny", digest, offers = [], also = [], risk = null } = approval;
+  return { id, reason, shown, scope, deadline, at_deadline: atDeadline, digest, also: also.map(itemOf), offers, risk };
 }
 
 function questionOf({ id, text, choices, allowsText, isMultiple, deadline }: Omit<Question, "callId">): Record<string, unknown> {

@@ -3,6 +3,7 @@ import type { RecordedEvent } from "@holdfast/runtime";
 import { describeEnd, describeEvidence, describeRule, describeScope, shortDigest, textOf } from "./describe.ts";
 import { cells, fit, fold, pad, wrap } from "./layout.ts";
 import { duration } from "./numbers.ts";
+import { describeOffer } from "./offer.ts";
 import { renderPlan } from "./question.ts";
 import { sanitize, sanitizeLine } from "./sanitize.ts";
 import type { Style } from "./style.ts";
@@ -171,8 +172,16 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
           ...row("asks", `approval ${event.payload.approval.id}: ${event.payload.approval.reason}`, style.care),
           ...describeScope(event.payload.approval.scope).flatMap((line) => row("", `would ${line}`)),
         ];
-      case "approval.answered":
-        return row("answer", `${event.payload.answer} by ${event.payload.by}`, event.payload.answer === "allow" ? style.good : style.bad);
+      case "approval.answered": {
+        const { answer, by, grant } = event.payload;
+        const more =
+          grant === undefined
+            ? ""
+            : `, and ${grant.for === "session" ? "for this session" : "as a rule of yours"}: ${describeOffer(grant.offer)}`;
+        return row("answer", `${answer} by ${by}${more}`, answer === "allow" ? style.good : style.bad);
+      }
+      case "approval.refused":
+        return row("answer", `of ${event.payload.by} doesn't count: ${event.payload.reason} (${event.payload.code})`, style.care);
       case "approval.expired":
         return row("answer", "none before the deadline: refused", style.bad);
       case "question.asked":

@@ -1,4 +1,4 @@
-import type { ApprovalMode, Json, Limits, NetworkAccess, SandboxMode, Settings } from "@holdfast/protocol";
+import type { ApprovalMode, DeadlineAnswer, Json, Limits, NetworkAccess, SandboxMode, Settings } from "@holdfast/protocol";
 import type { Arguments, CommandSpec, FlagSpec } from "../cli/command.ts";
 import { usage } from "../cli/parse.ts";
 import type { Config } from "../config/config.ts";
@@ -44,6 +44,13 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
     help: "what happens to a call that needs a person: ask, deny or allow",
     oneOf: ["ask", "deny", "allow"],
   },
+  "approval-deadline": { kind: "string", value: "TIME", help: "how long such a call waits for a person, such as 30m or 12h (7 days)" },
+  "approval-default": {
+    kind: "string",
+    value: "MODE",
+    help: "what becomes of it when nobody answered in time: deny (default) or allow",
+    oneOf: ["deny", "allow"],
+  },
   "trust-project": { kind: "boolean", help: "obey this project's instructions for this session" },
   limits: { kind: "string", value: "PRESET", help: "default, or strict (15 calls a turn, 200k tokens)", oneOf: ["default", "strict"] },
   "max-steps": { kind: "string", value: "N", help: "most steps a turn (250)" },
@@ -60,6 +67,8 @@ export interface SessionWishes {
   readonly sandbox?: SandboxMode;
   readonly network?: NetworkAccess;
   readonly approvals?: ApprovalMode;
+  readonly approvalMs?: number;
+  readonly approvalAtDeadline?: DeadlineAnswer;
   readonly limits: WrittenLimits;
   readonly takesBaseline: boolean;
   readonly acceptCheckChanges: readonly string[];
@@ -82,6 +91,7 @@ export function readWishes(spec: CommandSpec, given: Arguments): SessionWishes {
     ...(given.has("sandbox") ? { sandbox: given.value("sandbox") as SandboxMode } : {}),
     ...(hosts.length === 0 ? {} : { network: readHosts(spec, hosts) }),
     ...(given.has("approvals") ? { approvals: given.value("approvals") as ApprovalMode } : {}),
+    ...readDeadline(spec, given),
     limits: readLimits(spec, given),
     takesBaseline: !given.has("no-baseline"),
     acceptCheckChanges: given.values("accept-check-changes"),
@@ -89,6 +99,16 @@ export function readWishes(spec: CommandSpec, given: Arguments): SessionWishes {
     trustsProject: given.has("trust-project"),
     folder: given.value("cd") ?? ".",
     addedFolders: given.values("add-dir"),
+  };
+}
+
+function readDeadline(spec: CommandSpec, given: Arguments): Pick<SessionWishes, "approvalMs" | "approvalAtDeadline"> {
+  const text = given.value("approval-deadline");
+  const approvalMs = text === undefined ? undefined : parseDuration(text);
+  if (approvalMs === null) throw usage(spec, `--approval-deadline ${JSON.stringify(text)} is not a time such as 30m or 12h`);
+  return {
+    ...(approvalMs === undefined ? {} : { approvalMs }),
+    ...(given.has("approval-default") ? { approvalAtDeadline: given.value("approval-default") as DeadlineAnswer } : {}),
   };
 }
 
@@ -143,6 +163,7 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
     sandbox: wishes.sandbox ?? sandbox.mode,
     network: wishes.network ?? networkOf(sandbox.allowNet),
     approvals: wishes.approvals ?? approvals ?? from.defaultApprovals,
+    ...deadlineOf(wishes.approvalMs ?? from.config.approvalMs, wishes.approvalAtDeadline ?? from.config.approvalAtDeadline),
     isTrusted: from.isTrusted,
     limits: applyLimits(applyLimits(from.presets[preset], configured), wishes.limits),
     takesBaseline: wishes.takesBaseline && checks.baseline,
@@ -156,6 +177,14 @@ export function networkOf(hosts: readonly string[]): NetworkAccess {
   const distinct = [...new Set(hosts)];
   if (distinct.length === 0) return "none";
   return distinct.length === 1 && distinct[0] === "all" ? "all" : distinct;
+}
+
+/** Only what differs from what holds by itself: older versions know no more. */
+function deadlineOf(ms: number | undefined, atDeadline: DeadlineAnswer | undefined): Pick<Settings, "approvalMs" | "approvalAtDeadline"> {
+  return {
+    ...(ms === undefined ? {} : { approvalMs: ms }),
+    ...(atDeadline === undefined || atDeadline === "deny" ? {} : { approvalAtDeadline: atDeadline }),
+  };
 }
 
 /** What a resumed session's settings change to: only what was asked for. */
@@ -176,6 +205,8 @@ export function settingsPatch(
     ...(wishes.sandbox === undefined ? {} : { sandbox: wishes.sandbox }),
     ...(wishes.network === undefined ? {} : { network: wishes.network }),
     ...(wishes.approvals === undefined ? {} : { approvals: wishes.approvals }),
+    ...(wishes.approvalMs === undefined ? {} : { approvalMs: wishes.approvalMs }),
+    ...(wishes.approvalAtDeadline === undefined ? {} : { approvalAtDeadline: wishes.approvalAtDeadline }),
     ...(wishes.trustsProject && !current.isTrusted ? { isTrusted: true } : {}),
     ...(wishes.takesBaseline ? {} : { takesBaseline: false }),
     ...(JSON.stringify(limits) === JSON.stringify(current.limits) ? {} : { limits }),

@@ -32,6 +32,8 @@ export function wishedNow(wishes: SessionWishes, { config, sources }: LoadedConf
     ...(isNow("sandbox.mode") ? { sandbox: config.sandbox.mode } : {}),
     ...(isNow("sandbox.allow_net") ? { network: networkOf(config.sandbox.allowNet) } : {}),
     ...(config.approvals !== undefined && isNow("approvals") ? { approvals: config.approvals } : {}),
+    ...(config.approvalMs !== undefined && isNow("approval_deadline") ? { approvalMs: config.approvalMs } : {}),
+    ...(isNow("approval_default") ? { approvalAtDeadline: config.approvalAtDeadline } : {}),
     ...wishes,
     // A preset that a flag names isn't loosened by single limits of the config, as in a new session.
     limits: {

@@ -6,6 +6,7 @@ import { intendable } from "../kernel/conflicts.ts";
 import type { Effect, Plan } from "../kernel/decide.ts";
 import { decide } from "../kernel/decide.ts";
 import type { Clock, DriveEnd, DriveOptions, Ports } from "../ports/index.ts";
+import { answerAtDeadline } from "./answer.ts";
 import { intend, runCall } from "./call.ts";
 import type { Driver } from "./driver.ts";
 import { flush, isFatal, messageOf, newId, stage, stop, stopAt } from "./driver.ts";
@@ -93,6 +94,7 @@ async function run(driver: Driver): Promise<DriveEnd> {
           hasNews = false;
           steering = await takeInbox(driver);
         }
+        stage(driver, await answerAtDeadline(driver));
         await close(driver, running, steering);
       }
       await flush(driver);

@@ -4,9 +4,10 @@ import { sha256 } from "../hash.ts";
 import { settledWithout } from "../kernel/settle.ts";
 import { mostOpen } from "../kernel/state.ts";
 import type { CallContext, CallRefusal, Confinement, PolicyDecision, Tool } from "../ports/index.ts";
-import { requestApproval } from "./approval.ts";
+import { decisionOf } from "./decision.ts";
 import type { Driver } from "./driver.ts";
 import { askHooks, contextOf } from "./hooks.ts";
+import { addReview, askPerson, type Reviews } from "./review.ts";
 import { emitDelta, isFatal, messageOf, newId, settingsOf } from "./driver.ts";
 
 const holdsNothing = async (): Promise<void> => undefined;
@@ -46,6 +47,7 @@ export function callContext(
  */
 export async function gate(driver: Driver, calls: readonly ToolCall[], signal: AbortSignal): Promise<SessionEvent[]> {
   const left = settingsOf(driver).limits.callsPerTurn - (driver.head.turn?.calls ?? 0);
+  const reviews: Reviews = new Map();
   const events = await Promise.all(
     calls.map(async (call, index) => {
       if (index >= left)
@@ -56,22 +58,24 @@ export async function gate(driver: Driver, calls: readonly ToolCall[], signal: A
         ];
       }
       try {
-        return await gateOne(driver, call, signal);
+        return await gateOne(driver, call, reviews, signal);
       } catch (error) {
         if (isFatal(error)) throw error;
         return [refuse(driver, call, `The call could not be decided and was not run: ${messageOf(error)}`, "failed")];
       }
     }),
   );
-  return events.flat();
+  // Asked once all of the step is decided: what is the same is one question.
+  const asked = await Promise.all([...reviews.values()].map((review) => askPerson(driver, review, signal)));
+  return [...events, ...asked].flat();
 }
 
-async function gateOne(driver: Driver, call: ToolCall, signal: AbortSignal): Promise<SessionEvent[]> {
+async function gateOne(driver: Driver, call: ToolCall, reviews: Reviews, signal: AbortSignal): Promise<SessionEvent[]> {
   const meant = resolve(driver, call);
   if ("type" in meant) return [refuse(driver, call, meant.text, "failed")];
   const proposed = await judge(driver, call, meant, signal);
   if ("type" in proposed) return [refuse(driver, call, proposed.text, "failed")];
-  if (proposed.verdict.decision === "deny") return decide(driver, call, meant.name, proposed, signal);
+  if (proposed.verdict.decision === "deny") return decide(driver, call, meant.name, proposed, reviews);
   const asked = await askHooks(driver, {
     event: "before_tool",
     callId: call.callId,
@@ -82,16 +86,16 @@ async function gateOne(driver: Driver, call: ToolCall, signal: AbortSignal): Pro
   if (asked.refusal !== null) {
     const rule = { id: "hook.before_tool", source: "hook" };
     const verdict = { ...proposed.verdict, decision: "deny" as const, rule, reason: asked.refusal, forModel: asked.refusal };
-    return [...asked.ran, ...(await decide(driver, call, meant.name, { ...proposed, verdict }, signal))];
+    return [...asked.ran, ...decide(driver, call, meant.name, { ...proposed, verdict }, reviews)];
   }
   const note = contextOf(asked);
-  if (asked.input === undefined) return [...asked.ran, ...(await decide(driver, call, meant.name, proposed, signal, note))];
+  if (asked.input === undefined) return [...asked.ran, ...decide(driver, call, meant.name, proposed, reviews, note)];
   // What a hook made of it is another proposal: it is judged like any.
   const changed = await judge(driver, call, { ...meant, input: asked.input }, signal);
   const told = [`A hook changed the input to ${canonical(asked.input)}.`, ...(note === "" ? [] : [note])].join("\n");
   return "type" in changed
     ? [...asked.ran, refuse(driver, call, `${told} ${changed.text}`, "failed")]
-    : [...asked.ran, ...(await decide(driver, call, meant.name, changed, signal, told))];
+    : [...asked.ran, ...decide(driver, call, meant.name, changed, reviews, told)];
 }
 
 interface Judged {
@@ -105,17 +109,17 @@ async function judge(driver: Driver, call: ToolCall, { name, tool, input }: Mean
   const plan = await tool.plan(input, callContext(driver, call.callId), signal);
   if ("type" in plan) return plan;
   const inputDigest = sha256(canonical(plan.input));
-  return { plan, inputDigest, verdict: await ask(driver, name, plan, inputDigest) };
+  return { plan, inputDigest, verdict: await decisionOf(driver, name, plan, inputDigest) };
 }
 
-async function decide(
+function decide(
   driver: Driver,
   call: ToolCall,
   name: string,
   { plan, inputDigest, verdict }: Judged,
-  signal: AbortSignal,
+  reviews: Reviews,
   note = "",
-): Promise<SessionEvent[]> {
+): SessionEvent[] {
   const bounded: CallPlan = verdict.provenRead
     ? { ...plan, workspace: plan.workspace === "none" ? "none" : "shared", replay: "safe", changesWorkspace: false }
     : plan;
@@ -141,7 +145,8 @@ async function decide(
     case "deny":
       return [decided({}), refuse(driver, call, `Call ${call.callId} was refused: ${verdict.forModel}`, "denied")];
     case "review":
-      return [decided(verdict.scope), ...(await review(driver, call, name, bounded, { inputDigest, verdict }, signal))];
+      addReview(reviews, call.callId, { name, plan: bounded, inputDigest, verdict });
+      return [decided(verdict.scope)];
   }
 }
 
@@ -174,79 +179,6 @@ function resolve(driver: Driver, call: ToolCall): Meant | CallRefusal {
   return meant === null || (meant.unwrap?.(inner.input) ?? null) !== null
     ? unknown(inner.name)
     : { name: inner.name, tool: meant, input: inner.input };
-}
-
-async function ask(driver: Driver, name: string, plan: CallPlan, inputDigest: string): Promise<PolicyDecision> {
-  const { ports } = driver;
-  const settings = settingsOf(driver);
-  return ports.policy.decide({
-    tool: name,
-    plan,
-    mode: settings.sandbox,
-    network: settings.network,
-    canSandbox: settings.sandbox === "off" || (await ports.processes.sandboxProblem()) === null,
-    isTrusted: settings.isTrusted,
-    ...projectOf(driver),
-    repeatsDoubt: driver.registers.get("doubt", `${name}:${inputDigest}`) !== null,
-    identify: (path) => ports.files.identify(path),
-    isTracked: (path) => ports.observer.isTracked(path),
-  });
-}
-
-/** The first root is the project's folder. */
-function projectOf(driver: Driver): { readonly project?: string } {
-  const project = driver.registers.get("session", "")?.roots[0]?.path;
-  return project === undefined ? {} : { project };
-}
-
-/** A reviewed call under each approval mode: ask a person, refuse, or allow with exactly the scope shown. */
-async function review(
-  driver: Driver,
-  call: ToolCall,
-  name: string,
-  plan: CallPlan,
-  { inputDigest, verdict }: Pick<Judged, "inputDigest" | "verdict">,
-  signal: AbortSignal,
-): Promise<SessionEvent[]> {
-  const mode = settingsOf(driver).approvals;
-  const request = await requestApproval(driver, call.callId, name, plan, inputDigest, verdict);
-  const { id } = request.payload.approval;
-  const answered = (answer: "allow" | "deny", note: string): SessionEvent => ({
-    type: "approval.answered",
-    payload: { approvalId: id, callId: call.callId, answer, by: `--approvals ${answer}`, note },
-  });
-  switch (mode) {
-    case "ask": {
-      const asked = await askHooks(driver, {
-        event: "approval_asked",
-        callId: call.callId,
-        tool: name,
-        signal,
-        data: () => ({ tool_name: name, tool_input: plan.input, approval_id: id, reason: verdict.reason }),
-      });
-      if (asked.refusal === null) return [request, ...asked.ran];
-      const text = `Call ${call.callId} was refused: ${asked.refusal}`;
-      return [
-        request,
-        ...asked.ran,
-        { type: "approval.answered", payload: { approvalId: id, callId: call.callId, answer: "deny", by: "a hook", note: asked.refusal } },
-        refuse(driver, call, text, "denied"),
-      ];
-    }
-    case "allow":
-      return [request, answered("allow", "")];
-    case "deny":
-      return [
-        request,
-        answered("deny", "nobody is here to be asked"),
-        refuse(
-          driver,
-          call,
-          `Call ${call.callId} was refused: ${verdict.forModel} It needs a person's approval and nobody is here to be asked.`,
-          "denied",
-        ),
-      ];
-  }
 }
 
 function refuse(driver: Driver, call: ToolCall, text: string, status: "denied" | "failed"): SessionEvent {

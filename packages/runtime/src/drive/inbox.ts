@@ -1,6 +1,5 @@
-import type { Op, SessionEvent, UserMessage, WorldSection } from "@holdfast/protocol";
-import { settledWithout } from "../kernel/settle.ts";
-import { approvalDigest, requestApproval } from "./approval.ts";
+import type { SessionEvent, UserMessage, WorldSection } from "@holdfast/protocol";
+import { answerCovered, takeAnswer } from "./answer.ts";
 import type { Driver } from "./driver.ts";
 import { askHooks, noticesOf } from "./hooks.ts";
 import { newId, settingsOf, stage } from "./driver.ts";
@@ -32,7 +31,8 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
         stage(driver, driver.head.turn === null ? [] : [{ type: "interrupt.received", payload: { by: op.by } }], [row.number]);
         break;
       case "approval.answer":
-        stage(driver, await answer(driver, op), [row.number]);
+        stage(driver, await takeAnswer(driver, op), [row.number]);
+        if (op.grant !== undefined) stage(driver, await answerCovered(driver));
         break;
       case "question.answer":
         stage(driver, answerQuestion(driver, op), [row.number]);
@@ -109,36 +109,4 @@ async function baselineAgain(driver: Driver): Promise<SessionEvent[]> {
 function worldNotice(driver: Driver, sections: readonly WorldSection[]): SessionEvent {
   const text = `The world has changed since you were told of it:\n${sections.map((section) => section.text).join("\n")}`;
   return { type: "notice.added", payload: { notice: { kind: "notice", id: newId(driver)("itm"), trust: "system", text } } };
-}
-
-/** A late, doubled or mismatched answer changes nothing; one for files that changed since is asked again. */
-async function answer(driver: Driver, op: Extract<Op, { type: "approval.answer" }>): Promise<SessionEvent[]> {
-  const register = driver.registers.get("approval", op.approvalId);
-  if (register === null || register.status !== "open") return [];
-  const { approval } = register;
-  if (op.digest !== undefined && op.digest !== approval.digest) return [];
-  // Passed deadlines come first: the call is about to be refused.
-  if (approval.deadline !== null && approval.deadline <= driver.ports.clock.now()) return [];
-  const call = driver.registers.get("call", approval.callId);
-  if (call === null || driver.head.turn?.open.some((open) => open.id === approval.callId && open.state === "waiting") !== true) return [];
-  const answered: SessionEvent = {
-    type: "approval.answered",
-    payload: { approvalId: approval.id, callId: approval.callId, answer: op.answer, by: op.by, note: op.note },
-  };
-  if (op.answer === "deny") {
-    const note = op.note === "" ? "" : ` They say: ${op.note}`;
-    return [
-      answered,
-      settledWithout(approval.callId, "denied", `Call ${approval.callId} was refused by a person.${note} It was not run.`, newId(driver)),
-    ];
-  }
-  if ((await approvalDigest(driver, approval.callId, call.plan, call.inputDigest)) === approval.digest) return [answered];
-  return [
-    { type: "approval.expired", payload: { approvalId: approval.id, callId: approval.callId } },
-    await requestApproval(driver, approval.callId, call.name, call.plan, call.inputDigest, {
-      reason: `${approval.reason} (asked again: files that this command runs have changed)`,
-      rule: approval.rule,
-      scope: approval.scope,
-    }),
-  ];
 }

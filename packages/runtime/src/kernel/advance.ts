@@ -1,4 +1,5 @@
 import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
+import { callsOf } from "./answered.ts";
 import { isWaiting } from "./waiting.ts";
 import { hasOutputSchema } from "./decide.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
@@ -64,14 +65,17 @@ function unwind(state: State, turn: Turn, input: AdvanceInput): SessionEvent[] {
 }
 
 function expiredApprovals(state: State, turn: Turn, { now, newId }: AdvanceInput): SessionEvent[] {
-  return turn.open.flatMap((call): SessionEvent[] => {
-    const approvalId = call.state === "waiting" ? state.registers.get("call", call.id)?.approvalId : null;
-    const register = approvalId == null ? null : state.registers.get("approval", approvalId);
+  const waiting = turn.open.flatMap((call) =>
+    call.state === "waiting" ? [state.registers.get("call", call.id)?.approvalId ?? null].filter((id) => id !== null) : [],
+  );
+  return [...new Set(waiting)].flatMap((approvalId): SessionEvent[] => {
+    const register = state.registers.get("approval", approvalId);
     // One that was allowed may wait for an answer now.
     if (register?.status !== "open" || register.approval.deadline === null || register.approval.deadline > now) return [];
+    const text = (callId: string): string => `Nobody answered the approval for call ${callId} before its deadline. It was not run.`;
     return [
-      { type: "approval.expired", payload: { approvalId: register.approval.id, callId: call.id } },
-      settledWithout(call.id, "denied", `Nobody answered the approval for call ${call.id} before its deadline. It was not run.`, newId),
+      { type: "approval.expired", payload: { approvalId, callId: register.approval.callId } },
+      ...callsOf(register.approval).map((callId) => settledWithout(callId, "denied", text(callId), newId)),
     ];
   });
 }

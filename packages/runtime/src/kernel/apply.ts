@@ -1,5 +1,5 @@
 import type { SessionEvent } from "@holdfast/protocol";
-import { closeApproval, closeQuestion } from "./answered.ts";
+import { approvalAnswered, approvalRequested, closeApproval, closeQuestion } from "./answered.ts";
 import { callDecided, callSettled } from "./call-settled.ts";
 import type { Applied } from "./change.ts";
 import { amendCall, drop, grow, openCall, put, turn } from "./change.ts";
@@ -98,23 +98,10 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return { head: turn(spend(head, event.payload.usage, event.payload.cost ?? null), { sampling: null }), puts: [] };
     case "call.decided":
       return callDecided(head, event.payload);
-    case "approval.requested": {
-      const { approval } = event.payload;
-      return {
-        head: openCall(head, approval.callId, { state: "waiting" }),
-        puts: [
-          put("approval", approval.id, { approval, status: "open" }),
-          ...amendCall(registers, approval.callId, { approvalId: approval.id }),
-        ],
-      };
-    }
-    case "approval.answered": {
-      const { approvalId, callId, answer } = event.payload;
-      return {
-        head: answer === "allow" ? openCall(head, callId, { state: "ready" }) : head,
-        puts: closeApproval(registers, approvalId, answer === "allow" ? "allowed" : "denied"),
-      };
-    }
+    case "approval.requested":
+      return approvalRequested(head, registers, event.payload);
+    case "approval.answered":
+      return approvalAnswered(head, registers, event.payload);
     case "approval.expired":
       return { head, puts: closeApproval(registers, event.payload.approvalId, "expired") };
     case "question.asked": {
@@ -215,6 +202,7 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return { head: { ...head, turn: null }, puts: [put("report", "", null)] };
     case "limit.warned":
       return { head: turn(head, (t) => ({ warned: [...(t.warned ?? []), event.payload.limit] })), puts: [] };
+    case "approval.refused":
     case "driver.attached":
     case "limit.reached":
     case "tip.signed":

@@ -1,4 +1,5 @@
-import type { CallOutcome, Item, SessionEvent } from "@holdfast/protocol";
+import type { CallOutcome, EventPayload, Item, SessionEvent } from "@holdfast/protocol";
+import { callsOf } from "./answered.ts";
 
 /** Stands where the text of an erased item was. */
 export const erasedText = "[erased]";
@@ -70,7 +71,7 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
         ? { type: event.type, payload: { ...event.payload, retracted: blank(event.payload.retracted) } }
         : event;
     case "approval.answered":
-      return isOfCall(event.payload.callId) ? { type: event.type, payload: { ...event.payload, note: blank(event.payload.note) } } : event;
+      return callsOf(event.payload).some(isOfCall) ? { type: event.type, payload: withoutGrant(event.payload) } : event;
     case "question.asked":
       return item.kind === "tool_call" && isOfCall(event.payload.question.callId)
         ? { type: event.type, payload: { question: { ...event.payload.question, text: erasedText, choices: [] } } }
@@ -92,14 +93,13 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
     case "round.judged":
     case "turn.ended":
       return withoutWords(event, erasing);
-    case "call.decided":
     case "approval.requested":
+      return callsOf(event.payload.approval).some(isOfCall) ? withoutCall(event, item.kind === "tool_call") : event;
+    case "call.decided":
     case "call.intended":
     case "call.settled":
     case "run.recorded":
-      return isOfCall(event.type === "approval.requested" ? event.payload.approval.callId : event.payload.callId)
-        ? withoutCall(event, item.kind === "tool_call")
-        : event;
+      return isOfCall(event.payload.callId) ? withoutCall(event, item.kind === "tool_call") : event;
     default:
       return event;
   }
@@ -127,7 +127,7 @@ function withoutCall(event: CallEvent, isCall: boolean): SessionEvent {
     }
     case "approval.requested": {
       const { approval } = event.payload;
-      const { risk: _, ...told } = approval;
+      const { offers: _, risk: __, ...told } = approval;
       const bare = { ...told, digest: "", shown: erasedText, reason: erasedText, scope: {} };
       return isCall ? { type: event.type, payload: { approval: bare } } : event;
     }
@@ -185,6 +185,11 @@ function withoutWords(
   return event.type === "turn.ended"
     ? { type: event.type, payload: { ...event.payload, report: bare } }
     : { type: event.type, payload: { ...event.payload, report: bare } };
+}
+
+/** A rule that was granted has the words of the call that it was granted for. */
+function withoutGrant({ grant: _, ...payload }: EventPayload<"approval.answered">): EventPayload<"approval.answered"> {
+  return { ...payload, note: blank(payload.note) };
 }
 
 function blank(text: string): string {

@@ -3,7 +3,7 @@ import { noUsage } from "@holdfast/protocol/usage";
 import type { Head, RegisterKind, RegisterPut, Registers, Turn } from "./state.ts";
 
 /** What belongs to the session that went on, not to its fork: what runs, what was asked and allowed, the open turn's records. */
-const leftBehind: readonly RegisterKind[] = ["call", "approval", "question", "denied", "task", "evidence", "snapshot"];
+const leftBehind: readonly RegisterKind[] = ["call", "approval", "grant", "question", "denied", "task", "evidence", "snapshot"];
 
 /** A fork begins where nothing is in flight. */
 export function isStepEnd(turn: Turn | null): boolean {

@@ -1,4 +1,5 @@
 import type { EventPayload, Json } from "@holdfast/protocol";
+import { callsOf } from "./answered.ts";
 import { erasedText } from "./erased.ts";
 import type { Head, RegisterKind, RegisterPut, Registers } from "./state.ts";
 
@@ -28,7 +29,12 @@ export function itemErased(
           ]),
       ...seenPaths(registers).flatMap((path, index) => (seen.includes(index) ? [put("seen", path, null)] : [])),
       ...ofCall(registers.entries("approval")).flatMap(([id, { approval }]) =>
-        approval.callId === callId ? [put("approval", id, null)] : [],
+        callsOf(approval).includes(callId ?? "") ? [put("approval", id, null)] : [],
+      ),
+      ...ofCall(registers.entries("grant")).flatMap(([id, grant]) =>
+        grant.callId === callId || callsOf(registers.get("approval", id)?.approval ?? grant).includes(callId ?? "")
+          ? [put("grant", id, null)]
+          : [],
       ),
       ...ofCall(registers.entries("question")).flatMap(([id, { question }]) =>
         question.callId === callId ? [put("question", id, null)] : [],

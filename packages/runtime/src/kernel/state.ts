@@ -3,6 +3,7 @@ import type {
   CallPlan,
   CheckDefinition,
   Evidence,
+  Grant,
   InspectedPart,
   Json,
   PlanStep,
@@ -158,6 +159,8 @@ export interface RegisterKinds {
   readonly check: CheckDefinition;
   readonly call: CallRegister;
   readonly approval: { readonly approval: Approval; readonly status: "open" | "allowed" | "denied" | "expired" };
+  /** Rules that a person allowed with the answer to an approval, by that approval. */
+  readonly grant: Grant & { readonly callId: string };
   readonly question: { readonly question: Question; readonly status: "open" | "answered" | "expired" };
   /** The model's plan, and the call that set it. */
   readonly plan: { readonly callId: string; readonly steps: readonly PlanStep[] };

@@ -12,6 +12,7 @@ export * from "./network.ts";
 export * from "./observer.ts";
 export * from "./policy.ts";
 export * from "./processes.ts";
+export * from "./rule-store.ts";
 export * from "./secrets.ts";
 export * from "./signer.ts";
 export * from "./stop.ts";

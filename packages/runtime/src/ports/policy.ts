@@ -1,4 +1,4 @@
-import type { CallPlan, Decision, NetworkAccess, RiskNote, RuleRef, SandboxMode, Scope } from "@holdfast/protocol";
+import type { CallPlan, Decision, Json, NetworkAccess, RiskNote, RuleRef, SandboxMode, Scope } from "@holdfast/protocol";
 import type { PathIdentity } from "./files.ts";
 
 /** What the session has taken in, as far as rules ask. */
@@ -23,6 +23,8 @@ export interface PolicyRequest {
   readonly project?: string;
   /** Absent: nothing untrusted is in the window. */
   readonly trust?: TrustState;
+  /** Rules that the person allowed for this session, as data. */
+  readonly granted?: readonly Json[];
   /** A call equal in tool and input is in doubt. */
   readonly repeatsDoubt: boolean;
   readonly identify: (path: string) => Promise<PathIdentity>;
@@ -43,7 +45,12 @@ export interface PolicyDecision {
   readonly provenRead: boolean;
   /** For a review: what the person asked should weigh. */
   readonly risk?: RiskNote;
+  /** With a review: rules that would allow it, the narrowest first, as data and as the text that would be kept. */
+  readonly offers?: readonly { readonly rule: Json; readonly text: string }[];
 }
+
+/** The source of rules that a person allowed for a session. */
+export const grantedSource = "this session";
 
 /** Deterministic; decides before anything runs. What can't be parsed or proved is never `allow`. Never throws. */
 export interface Policy {

@@ -10,6 +10,7 @@ import type { Model } from "./model.ts";
 import type { Observer } from "./observer.ts";
 import type { Policy } from "./policy.ts";
 import type { Processes } from "./processes.ts";
+import type { RuleStore } from "./rule-store.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { Signer } from "./signer.ts";
 import type { Stop } from "./stop.ts";
@@ -35,6 +36,8 @@ export interface Ports {
   readonly secrets: SecretStore;
   readonly signer: Signer;
   readonly wakeups: Wakeups;
+  /** Left out where an answer can't add to the user's rules. */
+  readonly rules?: RuleStore;
   /** Left out where no hooks are set. */
   readonly hooks?: Hooks;
 }

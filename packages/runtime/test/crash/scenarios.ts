@@ -123,6 +123,9 @@ const approval: Scenario = {
       const open = (await running.view()).openApprovals[0];
       if (open !== undefined)
         await running.post({ type: "approval.answer", approvalId: open.id, answer: "allow", by: "me", note: "" }, "msg_yes");
+      // A second one comes too late, and is told so.
+      if (open !== undefined)
+        await running.post({ type: "approval.answer", approvalId: open.id, answer: "deny", by: "late", note: "" }, "msg_no");
     },
     drive,
   ],

@@ -1,0 +1,48 @@
+import type { DriveEnd } from "@holdfast/runtime";
+import type { Io } from "../cli/io.ts";
+import { usesColour } from "../cli/io.ts";
+import type { Asked } from "../line/asked.ts";
+import { answerAsked, promptOf, showAsked } from "../line/asked.ts";
+import { openScreen } from "../line/screen.ts";
+import { createStyle } from "../render/style.ts";
+import type { ReadySession } from "./start.ts";
+
+/**
+ * Asks the person at the terminal what a turn waits for, on stderr. While they think nothing is driven: others may answer as
+ * well. False where they leave (Ctrl-C, end of the input): it stays open.
+ */
+export async function askAtTerminal(io: Io, { host, session }: ReadySession, { approvals, questions }: DriveEnd): Promise<boolean> {
+  const screen = openScreen(io, [], io.stderr);
+  const leaving = new AbortController();
+  const release = screen.onInterrupt(() => leaving.abort());
+  const asking = {
+    host,
+    session,
+    by: io.env["USER"] || "the person at the terminal",
+    screen,
+    style: createStyle(usesColour(io.stderr, io.env)),
+    width: () => Math.max(40, io.stderr.columns),
+    signal: () => leaving.signal,
+  };
+  const open: Asked[] = [
+    ...approvals.map((approval): Asked => ({ type: "approval", approval })),
+    ...questions.map((question): Asked => ({ type: "question", question })),
+  ];
+  try {
+    for (const asked of open) {
+      showAsked(asked, asking);
+      for (;;) {
+        const line = await screen.next(promptOf(asked), leaving.signal);
+        if (line === null || line === undefined) return false;
+        if ((await answerAsked(asked, line, asking)) === "taken") break;
+        const { openApprovals, openQuestions } = await host.runtime.readStanding(host.ports, session);
+        if (![...openApprovals, ...openQuestions].some(({ id }) => id === (asked.type === "approval" ? asked.approval : asked.question).id))
+          break;
+      }
+    }
+    return open.length > 0;
+  } finally {
+    release();
+    screen.close();
+  }
+}

@@ -1,0 +1,57 @@
+import type { Approval, Op } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol";
+import { parseOp } from "../drive/op.ts";
+import type { Ports } from "../ports/index.ts";
+import { post } from "./post.ts";
+import { loadState } from "./stored.ts";
+
+type AnswerOp = Extract<Op, { type: "approval.answer" }>;
+
+/**
+ * Answers an approval of a session, whoever drives it now or later. It counts for what the approval shows at this moment.
+ * Throws `approval_not_found`, `approval_elsewhere`, `approval_closed`, `approval_expired`, `approval_changed` or
+ * `approval_not_offered`; what comes in between, the driver refuses with the same codes (`approval.refused`).
+ */
+export async function answerApproval(
+  ports: Pick<Ports, "log" | "ids" | "clock" | "wakeups">,
+  session: string,
+  answer: Omit<AnswerOp, "type">,
+): Promise<Approval> {
+  const { registers } = await loadState(ports.log, session);
+  const register = registers.get("approval", answer.approvalId);
+  const id = answer.approvalId;
+  if (register === null) throw await notHere(ports, session, id);
+  const { approval, status } = register;
+  const goOn = `the session takes it in when it goes on: holdfast exec resume ${session}`;
+  if (status === "expired")
+    throw new HoldfastError(
+      "approval_expired",
+      `${id} can't be answered any more: its deadline has passed, its call has ended, or it was asked again`,
+    );
+  if (status !== "open") throw new HoldfastError("approval_closed", `${id} was answered before: it was ${status}`);
+  for (const row of await ports.log.inbox(session)) {
+    const op = parseOp(row);
+    if (op.type === "approval.answer" && op.approvalId === id && (op.digest ?? approval.digest) === approval.digest)
+      throw new HoldfastError("approval_closed", `${id} was answered before: ${op.answer}`, { hint: goOn });
+  }
+  if (approval.deadline !== null && approval.deadline <= ports.clock.now())
+    throw new HoldfastError("approval_expired", `${id} can't be answered any more: its deadline has passed`);
+  if (answer.digest !== undefined && answer.digest !== approval.digest)
+    throw new HoldfastError("approval_changed", `${id} shows something else now; the answer doesn't count`);
+  const { grant } = answer;
+  if (grant !== undefined && (answer.answer !== "allow" || approval.offers?.some((offer) => offer.id === grant.offer) !== true))
+    throw new HoldfastError("approval_not_offered", `${id} offers no rule ${grant.offer} to allow`);
+  await post(ports, session, { type: "approval.answer", ...answer, digest: approval.digest });
+  return approval;
+}
+
+async function notHere({ log }: Pick<Ports, "log">, session: string, id: string): Promise<HoldfastError> {
+  for (const status of ["waiting", "running"] as const) {
+    for (const row of await log.list({ status })) {
+      const { registers } = await loadState(log, row.session);
+      if (registers.get("approval", id) !== null)
+        return new HoldfastError("approval_elsewhere", `${id} is an approval of session ${row.session}, not of ${session}`);
+    }
+  }
+  return new HoldfastError("approval_not_found", `session ${session} has no approval ${id}`);
+}
