@@ -1,5 +1,4 @@
 import type { Approval, CallPlan, SessionEvent } from "@holdfast/protocol";
-import { isHoldfastError } from "@holdfast/protocol/error";
 import { sha256 } from "../hash.ts";
 import { answerWithinMs } from "../kernel/question.ts";
 import type { PolicyDecision } from "../ports/index.ts";

@@ -1,4 +1,4 @@
-import { isHoldfastError } from "@holdfast/protocol";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Driver } from "./driver.ts";
 
 const largestProgram = 1024 * 1024;

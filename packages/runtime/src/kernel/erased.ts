@@ -188,7 +188,8 @@ function withoutWords(
 }
 
 /** A rule that was granted has the words of the call that it was granted for. */
-function withoutGrant({ grant: _, ...payload }: EventPayload<"approval.answered">): EventPayload<"approval.answered"> {
+function withoutGrant(answered: EventPayload<"approval.answered">): EventPayload<"approval.answered"> {
+  const { grant: _, ...payload } = answered;
   return { ...payload, note: blank(payload.note) };
 }
 

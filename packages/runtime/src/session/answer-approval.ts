@@ -1,5 +1,5 @@
 import type { Approval, Op } from "@holdfast/protocol";
-import { HoldfastError } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { parseOp } from "../drive/op.ts";
 import type { Ports } from "../ports/index.ts";
 import { post } from "./post.ts";
