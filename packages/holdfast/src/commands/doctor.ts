@@ -202,11 +202,12 @@ async function checkHost(io: Io, hosts: Hosts, home: string, config: Config | nu
     try {
       const sessions = (await host.ports.log.list({})).length;
       const sandbox = await host.ports.processes.sandboxProblem();
+      const form = (await host.ports.processes.sandboxForm?.()) ?? [];
       if (tidied !== null) await (await import("../care/repair.ts")).tidy(home, host, tidied);
       return [
         { about: "store", state: "ok", text: `opens, ${sessions} sessions` },
         sandbox === null
-          ? { about: "sandbox", state: "ok", text: "commands can be confined" }
+          ? { about: "sandbox", state: "ok", text: ["commands can be confined", ...form].join("; ") }
           : { about: "sandbox", state: "problem", text: `${sandbox}; until then commands are refused, or run with --sandbox off` },
       ];
     } finally {

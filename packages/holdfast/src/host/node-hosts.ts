@@ -9,6 +9,7 @@ import { launcher } from "../launcher.ts";
 import { programsOf } from "../config/definitions.ts";
 import { serversOf } from "../mcp/servers.ts";
 import { loadPolicy } from "../policy/load.ts";
+import { confinementOf } from "./confine.ts";
 import { createHttp } from "./http.ts";
 import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
@@ -99,6 +100,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     label: `holdfast in ${cwd}`,
     ownFolders: [ripgrepFolder, ...guarded],
     launcher,
+    ...confinementOf(config),
   });
   const replays = createReplays({
     openStore: () => openStore({ ...options, isEphemeral: false }),

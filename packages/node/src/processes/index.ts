@@ -14,6 +14,7 @@ import type { SandboxOptions } from "../sandbox/options.ts";
 import { probeSandbox } from "../sandbox/problem.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
 import { outerPath } from "../sandbox/programs.ts";
+import { callFilter } from "../sandbox/seccomp.ts";
 import { nearestReal } from "../sandbox/real.ts";
 import { delegatedGroup, findGroup, makeGroup } from "./cgroup.ts";
 import type { RunGroup } from "./cgroup.ts";
@@ -146,6 +147,10 @@ export function createProcesses(options: ProcessesOptions): Processes & {
       const found = await sandbox();
       return "problem" in found ? found.problem : null;
     },
+    sandboxForm: async () => {
+      const found = await sandbox();
+      return "problem" in found ? [] : formOf(found.programs, context.sandbox(), bounds());
+    },
     start,
     attach: (session, id, attempt) => attach(refOf(session, id, attempt), session),
     record: (session, id, attempt, intentBoot) => recordOf(home, session, refOf(session, id, attempt), intentBoot),
@@ -184,6 +189,22 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     },
     close: () => standBy.close(),
   };
+}
+
+function formOf(
+  { socat }: SandboxPrograms,
+  options: SandboxOptions,
+  { limits, groups }: { readonly limits: CommandLimits; readonly groups: string | null },
+): string[] {
+  const megabytes = (bytes: number): string => `${Math.round(bytes / 1_000_000)} MB`;
+  const filter = callFilter(process.arch, options) === null ? `no filter of system calls on ${process.arch}` : "system calls filtered";
+  return [
+    `bubblewrap, ${filter}`,
+    `at most ${limits.processes} processes and ${megabytes(limits.memoryBytes)} of memory, ${megabytes(limits.freeBytes)} of each disk stay free: held by ${groups === null ? "a watch that looks eight times a second (no cgroup is delegated here)" : `a cgroup (${groups}) and a watch`}`,
+    `/tmp in memory, ${megabytes(options.tmpBytes)} at most`,
+    options.unixSockets ? "Unix sockets of the machine hidden" : "no Unix sockets",
+    socat === null ? "no network can be opened: socat is missing" : "hosts through a proxy alone",
+  ];
 }
 
 /** Null: run it unconfined. Throws `sandbox_unavailable`. */

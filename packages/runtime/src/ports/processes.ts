@@ -97,6 +97,8 @@ export interface Processes {
   isAlive(owner: Owner): boolean;
   /** Null where commands can be confined here; else why not and what to do. */
   sandboxProblem(): Promise<string | null>;
+  /** What confines and limits commands here, for a person: a few words each. */
+  sandboxForm?(): Promise<readonly string[]>;
   /** Throws `claim_lost` where this attempt was revoked or started before, `sandbox_unavailable` where it can't be confined. */
   start(spec: CommandSpec): Promise<RunningCommand>;
   /**

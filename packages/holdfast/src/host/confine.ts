@@ -1,0 +1,17 @@
+import type { ProcessesOptions } from "@holdfast/node/processes/index";
+import type { Config } from "../config/keys.ts";
+
+const million = 1_000_000;
+
+/** How commands are confined and limited, as the config says it. What it leaves open, the machine decides. */
+export function confinementOf({ sandbox }: Config): Pick<ProcessesOptions, "sandbox" | "limits"> {
+  const { unixSockets, namespaces, tmpMb, maxProcesses, maxMemoryMb, keepFreeMb } = sandbox;
+  return {
+    sandbox: { unixSockets, namespaces, ...(tmpMb !== undefined && { tmpBytes: tmpMb * million }) },
+    limits: {
+      processes: maxProcesses,
+      freeBytes: keepFreeMb * million,
+      ...(maxMemoryMb !== undefined && { memoryBytes: maxMemoryMb * million }),
+    },
+  };
+}
