@@ -2,7 +2,7 @@ import { z } from "zod";
 import { inspectedPart } from "./check.ts";
 import { expectation } from "./expectation.ts";
 import { json } from "./json.ts";
-import { replayClass } from "./decision.ts";
+import { replayClass, scope } from "./decision.ts";
 import { callStatus } from "./item.ts";
 import { planStep } from "./plan.ts";
 import { asking } from "./question.ts";
@@ -31,6 +31,8 @@ export const callPlan = z.object({
   mcp: z.object({ server: z.string(), tool: z.string(), definition: z.string() }).optional(),
   /** Where the call gives input to a command that was started before: that command's line, and what is typed. */
   typed: z.object({ command: z.string(), text: z.string() }).optional(),
+  /** What the model asks for beyond the session's mode, for this call alone, and why. Only a person can grant it. */
+  asks: z.object({ scope, why: z.string() }).optional(),
   expect: expectation.optional(),
   /** Set where the call is carried out by a person's answer, and by nothing else. */
   question: asking.optional(),

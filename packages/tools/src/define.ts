@@ -30,6 +30,8 @@ export interface Definition<T> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<T>;
+  /** What of it a request shows, where that isn't all. */
+  readonly shown?: z.ZodType;
   /** The call of another tool that this one really is, or null. */
   unwrap?(input: T): InnerCall | null;
   plan(input: T, context: CallContext): Promise<Draft | CallRefusal>;
@@ -44,11 +46,11 @@ export interface Definition<T> {
 }
 
 export function defineTool<T>(definition: Definition<T>): Tool {
-  const { name, description, input: schema, unwrap, prepare, run, probe, attach } = definition;
+  const { name, description, input: schema, shown = schema, unwrap, prepare, run, probe, attach } = definition;
   // The intent holds what `plan` made of the input, which the schema takes unchanged.
   const inputOf = (plan: CallPlan): T => schema.parse(plan.input);
   return {
-    spec: specOf(name, description, schema),
+    spec: specOf(name, description, shown),
     ...(unwrap && {
       unwrap: (input) => {
         const parsed = parseInput(name, schema, input);

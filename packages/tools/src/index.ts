@@ -8,6 +8,7 @@ import { httpRequest } from "./http-request.ts";
 import { listFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";
 import { readOutput } from "./read-output.ts";
+import { requestAccess } from "./request-access.ts";
 import { runCommand } from "./run-command.ts";
 import { search } from "./search.ts";
 import { updatePlan } from "./update-plan.ts";
@@ -24,7 +25,7 @@ export type { HttpPorts, SearchModel, SearchProvider, SearchService } from "./ht
 export function createTools(ports: ToolPorts): Tool[] {
   const { processes, http } = ports;
   const commands = processes === null ? [] : [runCommand(ports, processes)];
-  const inputs = processes === null ? [] : [writeInput(processes)];
+  const inputs = processes === null ? [] : [writeInput(processes), requestAccess];
   const outputs = processes === null && http === undefined ? [] : [readOutput(ports)];
   const web = http === undefined ? [] : [httpRequest(ports, http), webFetch(ports, http)];
   const searches = http === undefined || http.search === null ? [] : [webSearch(http, http.search)];

@@ -5,7 +5,9 @@ import type { CallContext, CallIntent, CallRefusal, ProbeFinding } from "@holdfa
 import { z } from "zod";
 import { defineTool, failed, interrupted, refuse, throwIfLetGo, type ToolPorts } from "./define.ts";
 import { decoded, flag, whole } from "./input.ts";
+import { asked, beyond } from "./beyond.ts";
 import { describeEnd } from "./output/describe-end.ts";
+import { describeRefused } from "./output/describe-refused.ts";
 import { streamOutput, waitFor } from "./output/follow.ts";
 import { handleOf } from "./output/handle.ts";
 import { decoderOf } from "./output/terminal.ts";
@@ -21,17 +23,18 @@ const maxYieldS = 600;
 const quietBeforeTypingMs = 1000;
 const outputCap = 256 * 1024 * 1024;
 
-const input = z.strictObject({
+export const shownInput = z.strictObject({
   command: z.string().trim().min(1).describe("for bash"),
   cwd: z.string().optional(),
   timeout_s: whole(1, maxTimeoutS).optional().describe(`default ${defaultTimeoutS}`),
-  tty: flag().optional().describe("give it a terminal to type at with write_input (see search_tools)"),
+  tty: flag().optional().describe("a terminal to type at with write_input (see search_tools)"),
   stdin: flag().optional().describe("keep its input open for write_input"),
   yield_s: whole(0, maxYieldS).optional().describe(`return after this while it runs on; default ${defaultYieldS}`),
   expect: decoded(z.strictObject({ exit_code: whole(0, 255).optional(), output_contains: z.string().optional() }))
     .optional()
     .describe("what you will see if it works"),
 });
+const input = shownInput.extend({ beyond: beyond.optional() });
 type Input = z.infer<typeof input>;
 
 /** Kept with the intent: the folder that was gone, where the command runs in the root instead, and the machine's boot. */
@@ -40,21 +43,23 @@ const prepared = z.object({ goneCwd: z.string().nullable(), bootId: z.string() }
 export function runCommand(ports: ToolPorts, processes: Processes) {
   return defineTool({
     name: "run_command",
-    description:
-      "Run a shell command, by default without a terminal or input. If it outlasts yield_s it goes on, and read_output follows it.",
+    description: "Run a shell command, by default without terminal or input. If it outlasts yield_s it goes on; read_output follows it.",
     input,
+    shown: shownInput,
     unwrap({ command, cwd }) {
       const found = patchInCommand(command);
       if (found === null) return null;
       return { name: "apply_patch", input: { patch: fromFolder(fromFolder(found.patch, found.folder), cwd ?? null) } };
     },
-    async plan({ command, cwd, timeout_s, expect }, context) {
+    async plan({ command, cwd, timeout_s, expect, beyond: wished }, context) {
       const most = context.limits.commandMs / 1000;
       if (timeout_s !== undefined && timeout_s > most)
         return refuse(`timeout_s: a command may run for ${most} s here (limits.command_timeout in the user's config). Nothing was run.`);
       if (command.includes("\0")) return refuse("The command holds a NUL character, which no program can be given. Nothing was run.");
       const where = await whereToRun(ports, cwd, context);
       if (isRefusal(where)) return where;
+      const asks = wished === undefined ? null : await asked(ports.files, wished, where.place.real, context);
+      if (asks !== null && "type" in asks) return asks;
       return {
         summary: command,
         workspace: "exclusive",
@@ -62,6 +67,7 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
         changesWorkspace: true,
         command,
         cwd: where.place.real,
+        ...(asks !== null && { asks }),
         ...(expect && { expect: expectationOf(expect) }),
       };
     },
@@ -162,12 +168,13 @@ async function follow(
 async function outcomeOf(
   processes: Processes,
   { ref, input }: Pick<RunningCommand, "ref" | "input">,
-  ended: { readonly end: CommandEnd; readonly durationMs: number; readonly isOfEarlierBoot?: boolean } | null,
+  ended: (Awaited<RunningCommand["ended"]> & { readonly isOfEarlierBoot?: boolean }) | null,
   wanted: Input,
   intent: CallIntent,
 ): Promise<CallOutcome> {
   const handle = handleOf(intent.callId, intent.attempt);
   const window = await outputWindow((offset, length) => processes.read(ref, offset, length), `read_output ${handle}`, decoderOf(input));
+  const refused = ended?.refused ?? [];
   const { goneCwd } = prepared.parse(intent.prepared);
   const lines = [
     ended === null
@@ -175,6 +182,7 @@ async function outcomeOf(
       : describeEnd(ended.end),
     ...(goneCwd === null ? [] : [`The working folder ${goneCwd} no longer exists; this ran in ${intent.plan.cwd}.`]),
     ...(ended?.isOfEarlierBoot === true ? ["The machine has restarted since; the last of the output may be missing."] : []),
+    ...(refused.length === 0 ? [] : [describeRefused(refused)]),
     window.size > 0 ? window.text : ended === null ? "no output yet" : "no output",
   ];
   const outcome: CallOutcome = {
@@ -192,6 +200,7 @@ async function outcomeOf(
     exitCode: ended.end.type === "exited" ? ended.end.exitCode : null,
     signal: ended.end.type === "signalled" ? ended.end.signal : null,
     timedOut: ended.end.type === "timed_out",
+    ...(refused.length > 0 && { refused: [...refused] }),
     ...(ended.end.type === "limited" && { limited: limitOf(ended.end) }),
     durationMs: ended.durationMs,
   };

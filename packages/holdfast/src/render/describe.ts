@@ -22,14 +22,38 @@ export function describeScope(scope: Scope): string[] {
 /** How a call ended: `exit 0 · 1.2 s`. */
 export function describeEnd(outcome: CallOutcome): string {
   const parts: string[] = [];
-  if (outcome.timedOut) parts.push("timed out");
+  if (outcome.limited !== undefined) parts.push(describeLimit(outcome.limited));
+  else if (outcome.timedOut) parts.push("timed out");
   else if (outcome.signal) parts.push(`ended by ${outcome.signal}`);
   else if (outcome.exitCode !== undefined && outcome.exitCode !== null) parts.push(`exit ${outcome.exitCode}`);
+  if (outcome.refused !== undefined) parts.push(`the sandbox refused ${outcome.refused.map(describeRefusal).join(", ")}`);
   if (outcome.httpStatus !== undefined) parts.push(`HTTP ${outcome.httpStatus}`);
   if (outcome.changed !== undefined && outcome.changed.length > 0) parts.push(`${plural(outcome.changed.length, "file")} changed`);
   if (outcome.task !== undefined) parts.push(`goes on as ${outcome.task.id}`);
   if (outcome.durationMs !== undefined) parts.push(duration(outcome.durationMs));
   return parts.join(" · ");
+}
+
+function describeLimit({ limit, max }: NonNullable<CallOutcome["limited"]>): string {
+  switch (limit) {
+    case "processes":
+      return `ended: more than ${count(max)} processes`;
+    case "memory":
+      return `ended: more than ${count(Math.round(max / 1_000_000))} MB of memory`;
+    case "disk":
+      return `ended: less than ${count(Math.round(max / 1_000_000))} MB left on the disk`;
+  }
+}
+
+function describeRefusal(refusal: NonNullable<CallOutcome["refused"]>[number]): string {
+  switch (refusal.kind) {
+    case "host":
+      return refusal.port === null ? refusal.host : `${refusal.host}:${refusal.port}`;
+    case "write":
+      return `to write ${refusal.path}`;
+    case "hidden":
+      return `to show ${refusal.path}`;
+  }
 }
 
 /** `fail · 1 failed, 41 passed · exit 1 · 2.3 s`. */

@@ -12,10 +12,11 @@ import type { KnownLinks, ListGitlinks } from "../sandbox/gitlinks.ts";
 import { nearestReal } from "../sandbox/real.ts";
 import { isolation } from "../sandbox/problem.ts";
 import { findProgram } from "../sandbox/programs.ts";
+import type { Sight } from "../sandbox/refused.ts";
 import { filterFile } from "../sandbox/seccomp.ts";
 import type { SandboxOptions } from "../sandbox/options.ts";
 import { blankFile, groundOf, viewOf } from "../sandbox/view.ts";
-import type { GroundInput } from "../sandbox/view.ts";
+import type { GroundInput, View } from "../sandbox/view.ts";
 import { commandEnvironment } from "./environment.ts";
 import { bootId } from "./identity.ts";
 import { noteOwner } from "./owner-note.ts";
@@ -59,6 +60,8 @@ export interface Launch {
   /** The wrapper takes this out again: its helpers keep it, the command never has it. */
   readonly wrapperEnvironment: Readonly<Record<string, string>>;
   readonly link: Link | null;
+  /** Null where it isn't confined. */
+  readonly sight: Sight | null;
   readonly input: CommandInput | null;
   /** Of the network namespace: the session's, or the run's own. */
   readonly networkFolder: string;
@@ -149,7 +152,8 @@ export async function prepareLaunch(
   const filter = programs === null ? null : filterFile(join(context.home, "commands"), options);
   const mark = markOf(context.home, ref);
   const command = spec.input === "terminal" ? onTerminal(spec.command, bash, context.outerPath) : [bash, "-c", spec.command];
-  const { line, absent, outer } = programs === null ? { line: command, absent: [], outer: {} } : confined(programs, links);
+  const view = programs === null ? null : viewFor(links);
+  const line = programs === null || view === null ? command : confined(programs, view);
   return {
     folder,
     within: isRoot ? (link?.before ?? []) : [],
@@ -166,21 +170,19 @@ export async function prepareLaunch(
       context.joinAt ?? "none",
       spec.input ?? "none",
       spec.cwd,
-      absent.join("\n"),
+      (view?.absent ?? []).join("\n"),
       ...line,
     ],
-    environment: { ...environment, ...outer },
+    environment: view === null ? environment : { ...environment, PATH: context.outerPath },
     wrapperEnvironment: { HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "6" },
     link,
+    sight: view === null ? null : { ...view, cwd: spec.cwd, reach },
     input: spec.input ?? null,
     networkFolder,
   };
 
-  function confined(
-    { bwrap }: SandboxPrograms,
-    links: KnownLinks,
-  ): { line: string[]; absent: readonly string[]; outer: Record<string, string> } {
-    const view = viewOf({
+  function viewFor(links: KnownLinks): View {
+    return viewOf({
       ...ground,
       confinement: spec.confinement,
       cacheMounts: cached?.mounts ?? [],
@@ -188,7 +190,10 @@ export async function prepareLaunch(
       links,
       ...(link !== null && link.view !== null && { standing: link.view }),
     });
-    const line = [
+  }
+
+  function confined({ bwrap }: SandboxPrograms, { args }: View): string[] {
+    return [
       // Who isn't root needs a user namespace for it as well, and the wrapper stays outside of that.
       ...(isRoot ? [] : (link?.before ?? [])),
       bwrap,
@@ -196,7 +201,7 @@ export async function prepareLaunch(
       "--as-pid-1",
       ...(link?.args ?? []),
       ...(filter === null ? [] : ["--seccomp", filterDescriptor]),
-      ...view.args,
+      ...args,
       "--setenv",
       "HOLDFAST_RUN",
       mark,
@@ -212,7 +217,6 @@ export async function prepareLaunch(
       spec.input ?? "none",
       ...command,
     ];
-    return { line, absent: view.absent, outer: { PATH: context.outerPath } };
   }
 }
 

@@ -1,12 +1,13 @@
 import { constants } from "node:os";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import type { CommandEnd, CommandLimit } from "@holdfast/runtime/ports/processes";
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, statSync, writeFileSync } from "node:fs";
+import type { CommandEnd, CommandLimit, SandboxRefusal } from "@holdfast/runtime/ports/processes";
 import type { RunFolder } from "./folders.ts";
 import { isAlive } from "./identity.ts";
 
 export interface Ended {
   readonly end: CommandEnd;
   readonly durationMs: number;
+  readonly refused?: readonly SandboxRefusal[];
 }
 
 /** The claim of an attempt, as its file says. `broken`: taken by someone who got no further than making the file. */
@@ -132,5 +133,22 @@ function readText(path: string): string | null {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
+  }
+}
+
+/** The last bytes of a file as text; none where it can't be read. */
+export function tail(path: string, bytes: number): string {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch {
+    return "";
+  }
+  try {
+    const { size } = fstatSync(file);
+    const buffer = Buffer.alloc(Math.min(bytes, size));
+    return buffer.toString("utf8", 0, readSync(file, buffer, 0, buffer.length, size - buffer.length));
+  } finally {
+    closeSync(file);
   }
 }

@@ -2,15 +2,16 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Owner } from "@holdfast/runtime/ports/log";
-import type { CommandInput, RunningCommand } from "@holdfast/runtime/ports/processes";
+import type { CommandInput, RunningCommand, SandboxRefusal } from "@holdfast/runtime/ports/processes";
 import { disarmNewLinks } from "../sandbox/gitlinks.ts";
 import type { ListGitlinks } from "../sandbox/gitlinks.ts";
 import type { Networks, Pass } from "../sandbox/network.ts";
+import type { Sight } from "../sandbox/refused.ts";
 import { pauseRun, stopRun } from "./control.ts";
 import type { RunFolder } from "./folders.ts";
 import type { RunGroup } from "./cgroup.ts";
 import type { Launch } from "./launch.ts";
-import { endOfRun, isRunning, readStart } from "./records.ts";
+import { endOfRun, isRunning, readStart, tail } from "./records.ts";
 import type { Ended, StartRecord } from "./records.ts";
 import { removeFolder } from "./remove.ts";
 import type { StandBy } from "./stand-by.ts";
@@ -62,7 +63,9 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
     if (!start.isConfined && since !== null) await killStrays(place.mark, since);
     await disarmNewLinks(place.folder.links, place.folder.output, place.gitlinks);
     noteLimit(place);
-    return endOfRun(place.folder) ?? lost;
+    const end = endOfRun(place.folder) ?? lost;
+    const refused = launch.sight === null ? [] : await refusals(place, launch.sight, pass, end);
+    return refused.length === 0 ? end : { ...end, refused };
   });
   return follow(
     place,
@@ -116,6 +119,18 @@ export async function attachRun(place: RunPlace): Promise<Run> {
   return follow(place, start, input, ended, wrapperGone);
 }
 
+/** How much of the end of its output tells why a command failed, bytes. */
+const tellingBytes = 16_384;
+
+async function refusals(place: RunPlace, sight: Sight, pass: Pass | null, { end }: Ended): Promise<SandboxRefusal[]> {
+  const asked = pass === null ? [] : await place.networks.refusals(place.networkFolder, pass);
+  const hosts = asked.map(({ host, port, reason }): SandboxRefusal => ({ kind: "host", host, port, reason }));
+  if (end.type !== "exited" || end.exitCode === 0) return hosts;
+  const text = tail(place.folder.output, tellingBytes);
+  // It is needed by a failed command alone.
+  return text === "" ? hosts : [...hosts, ...(await import("../sandbox/refused.ts")).refusedBy(text, sight)];
+}
+
 /** What the kernel ended for its group is told like what the watch ended. A program that did without more processes goes on. */
 function noteLimit({ folder, group }: RunPlace): void {
   const passed = group?.passed() ?? null;
@@ -127,7 +142,8 @@ function noteLimit({ folder, group }: RunPlace): void {
 function follow(place: RunPlace, start: StartRecord, input: CommandInput | null, ended: Promise<Ended>, wrapperGone: Promise<void>): Run {
   const unwatch = place.watch.add({ folder: place.folder, mark: place.mark, disks: place.disks });
   void ended.finally(unwatch).catch(() => undefined);
-  const gone = wrapperGone.then(async () => {
+  // What the proxy refused is asked before its pass is withdrawn.
+  const gone = Promise.all([wrapperGone, ended]).then(async () => {
     place.group?.remove();
     const pass = readPass(place.folder);
     if (pass !== null) place.networks.withdraw(place.networkFolder, pass);

@@ -64,10 +64,17 @@ export function mountsUpon(ground: readonly Mount[], mounts: readonly Mount[]): 
 
 /** Of equal ones the last. */
 function deepestAround(path: string, mounts: readonly Mount[]): Mount | undefined {
-  return mounts
-    .filter((mount) => contains(mount.to, path) && mount.to !== path)
-    .sort((a, b) => depth(a.to) - depth(b.to))
-    .at(-1);
+  return deepest(mounts.filter((mount) => contains(mount.to, path) && mount.to !== path));
+}
+
+function deepest(mounts: readonly Mount[]): Mount | undefined {
+  return mounts.toSorted((a, b) => depth(a.to) - depth(b.to)).at(-1);
+}
+
+/** Whether a real path can be written where these are mounted on what can't. */
+export function isWritableAt(path: string, mounts: readonly Mount[]): boolean {
+  const mount = deepest(mounts.filter(({ to }) => contains(to, path)));
+  return mount?.type === "fresh" || (mount?.type === "bind" && mount.writable);
 }
 
 export function contains(folder: string, path: string): boolean {

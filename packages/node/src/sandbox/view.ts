@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
 import type { KnownLinks } from "./gitlinks.ts";
 import { isFolder, maskedPaths } from "./masks.ts";
-import { contains, mountArguments, mountsUpon } from "./mounts.ts";
+import { contains, isWritableAt, mountArguments, mountsUpon } from "./mounts.ts";
 import type { Mount } from "./mounts.ts";
 import { defaultSandbox } from "./options.ts";
 import { protectionOf } from "./protected.ts";
@@ -75,8 +75,17 @@ export function groundOf(input: GroundInput): Mount[] {
   ];
 }
 
+export interface View {
+  readonly args: string[];
+  /** Places where nothing may appear. */
+  readonly absent: readonly string[];
+  /** Places that are hidden. */
+  readonly hidden: readonly string[];
+  isWritable(real: string): boolean;
+}
+
 /** What a sandboxed command sees of the file system, as bubblewrap's arguments; and what must not appear while it runs. */
-export function viewOf(input: ViewInput): { readonly args: string[]; readonly absent: readonly string[] } {
+export function viewOf(input: ViewInput): View {
   const { confinement, standing } = input;
   const isWritable = confinement.mode === "workspace-write";
   const roots = confinement.roots.filter(existsSync).map((path) => realpathSync(path));
@@ -110,9 +119,15 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
   const absent = protections
     .flatMap(({ absent: places }) => places)
     .filter((path) => !approved.some((each) => contains(path, each) || contains(each, path)));
+  const ground = standing?.mounts ?? groundOf(input);
+  const seen = {
+    absent,
+    hidden: masked,
+    isWritable: (real: string): boolean => isWritableAt(real, [...ground, ...ofCommand]),
+  };
   if (standing === undefined) {
-    const mounts = [...groundOf(input), ...ofCommand];
-    return { args: [...groundArguments(mounts, ""), ...proc], absent };
+    const mounts = [...ground, ...ofCommand];
+    return { args: [...groundArguments(mounts, ""), ...proc], ...seen };
   }
   // A place that was replaced since has lost what hid it.
   const fresh = hides(
@@ -121,7 +136,7 @@ export function viewOf(input: ViewInput): { readonly args: string[]; readonly ab
   );
   const mounts = mountsUpon(standing.mounts, [...fresh, ...ofCommand]);
   const dev = isDevShared ? [] : devices("", shmBytes(standing.mounts));
-  return { args: ["--dev-bind", standing.path, "/", ...dev, ...mountArguments(mounts, standing.mounts), ...proc], absent };
+  return { args: ["--dev-bind", standing.path, "/", ...dev, ...mountArguments(mounts, standing.mounts), ...proc], ...seen };
 }
 
 function hides(paths: readonly string[], blank: string): Mount[] {

@@ -1,7 +1,7 @@
 import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
 import type { Fact } from "../facts/fact.ts";
 import { commandParts, type Known, type PartsOfCall } from "./command.ts";
-import { filePart } from "./files.ts";
+import { askedPart, filePart } from "./files.ts";
 import { httpFacts } from "./http.ts";
 import { typedParts } from "./typed.ts";
 
@@ -13,7 +13,10 @@ export async function factsOf(request: PolicyRequest, known: Known, isMcpAllowed
   switch (request.tool) {
     case "run_command": {
       const { command } = request.plan;
-      return command === undefined ? single("unknown_tool", "run_command without a command") : commandParts(request, command, known);
+      if (command === undefined) return single("unknown_tool", "run_command without a command");
+      const { parts, provenRead } = await commandParts(request, command, known);
+      const asked = await askedPart(request, known.places);
+      return { parts: [...parts, ...asked], provenRead: provenRead && asked.length === 0 };
     }
     case "read_file":
     case "search":

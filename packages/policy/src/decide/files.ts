@@ -1,3 +1,4 @@
+import { isInsideHost, isMetadataHost, normalHost } from "@holdfast/runtime/network/hosts";
 import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
 import type { Fact } from "../facts/fact.ts";
 import { isBelow, isRunLater, normalise, type PolicyPlaces } from "../facts/place.ts";
@@ -24,6 +25,25 @@ export async function filePart(request: PolicyRequest, use: "read" | "edit", pla
   if (use === "edit" && request.mode === "read-only") facts.push({ kind: "read_only_edit", what: plan.summary || tool, scope: {} });
   facts.push({ kind: use === "edit" ? "file_edit" : "file_read", what: plan.summary || tool, scope: {} });
   return { command: null, run: null, facts, touched: lookup.touched };
+}
+
+/** What a command asks for beyond the session's mode: a person's to grant. */
+export async function askedPart(request: PolicyRequest, places: PolicyPlaces): Promise<Part[]> {
+  const { asks } = request.plan;
+  if (asks === undefined) return [];
+  const { network = [], writable = [] } = asks.scope;
+  const lookup = newLookup(request, places, false);
+  const wanted = [...(network === "all" ? ["all hosts"] : network), ...writable].join(", ");
+  const facts: Fact[] = [{ kind: "asks_beyond", what: `${wanted} (${asks.why})`, scope: asks.scope }];
+  // That it lies outside is what is asked for; what nobody may write stays refused.
+  for (const path of writable) facts.push(...(await judgeFile(path, "edit", lookup)).filter(({ kind }) => kind !== "outside_write"));
+  for (const entry of network === "all" ? [] : network) {
+    const name = normalHost(entry.replace(/:\d+$/, "")) ?? entry;
+    const fact = (kind: Fact["kind"]): Fact => ({ kind, what: entry, scope: { network: [entry] }, hosts: [entry] });
+    if (isMetadataHost(name)) facts.push(fact("metadata_host"));
+    else if (isInsideHost(name)) facts.push(fact("inside_host"));
+  }
+  return [{ command: null, run: null, facts, touched: lookup.touched }];
 }
 
 async function judgeFile(path: string, use: "read" | "edit", lookup: Lookup): Promise<Fact[]> {

@@ -34,6 +34,7 @@ export const factKinds = [
   "outlives",
   "database",
   "repeats_doubt",
+  "asks_beyond",
   "unknown_tool",
   "read_only_edit",
   "proven_read",

@@ -150,6 +150,8 @@ function decide(
   }
 }
 
+const mostPassedOn = 2;
+
 interface Meant {
   readonly name: string;
   readonly tool: Tool;
@@ -172,13 +174,16 @@ function resolve(driver: Driver, call: ToolCall): Meant | CallRefusal {
       text: `The input of ${call.name} is not valid JSON (${call.input.length} characters). Send the call again with a complete JSON object.`,
     };
   }
-  const inner = tool.unwrap?.(input) ?? null;
-  if (inner === null) return { name: call.name, tool, input };
-  if ("type" in inner) return inner;
-  const meant = tools.get(inner.name);
-  return meant === null || (meant.unwrap?.(inner.input) ?? null) !== null
-    ? unknown(inner.name)
-    : { name: inner.name, tool: meant, input: inner.input };
+  let meant: Meant = { name: call.name, tool, input };
+  // One passes on to a tool that was found, and that may stand for another: never in a circle.
+  for (let passedOn = 0; ; passedOn += 1) {
+    const inner = meant.tool.unwrap?.(meant.input) ?? null;
+    if (inner === null) return meant;
+    if ("type" in inner) return inner;
+    const next = tools.get(inner.name);
+    if (next === null || inner.name === meant.name || passedOn === mostPassedOn) return unknown(inner.name);
+    meant = { name: inner.name, tool: next, input: inner.input };
+  }
 }
 
 function refuse(driver: Driver, call: ToolCall, text: string, status: "denied" | "failed"): SessionEvent {

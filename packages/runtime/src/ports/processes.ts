@@ -75,7 +75,12 @@ export interface RunningCommand {
   /** Null where it reads nothing. */
   readonly input: CommandInput | null;
   /** Resolves once, when the command's own process has ended and its output is whole. */
-  readonly ended: Promise<{ readonly end: CommandEnd; readonly durationMs: number }>;
+  readonly ended: Promise<{
+    readonly end: CommandEnd;
+    readonly durationMs: number;
+    /** What the sandbox refused: hosts as the proxy was asked for them, and of a command that failed what its last output names. */
+    readonly refused?: readonly SandboxRefusal[];
+  }>;
   /** Ends the whole group: politely, then by force. Resolves when nothing of it is left. */
   stop(): Promise<void>;
 }

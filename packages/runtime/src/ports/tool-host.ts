@@ -65,7 +65,7 @@ export interface Tool {
   readonly isDeferred?: boolean;
   /**
    * Of a tool that passes calls on (`use_tool`, a command that is a patch): the call that is meant; null where it is this
-   * tool's own. Everything from policy to audit sees the one that is meant; it must not be passed on again.
+   * tool's own. Everything from policy to audit sees the one that is meant. It may be passed on once more, in no circle.
    */
   unwrap?(input: Json): InnerCall | CallRefusal | null;
   /** What the call would do: its parsed input and the resources it touches. It may wait for its target; the signal ends that. */

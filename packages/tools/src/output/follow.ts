@@ -1,8 +1,8 @@
-import type { CommandEnd, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
+import type { Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
 import { outputDecoder } from "./decode.ts";
 
 export type Followed =
-  | { readonly type: "ended"; readonly end: CommandEnd; readonly durationMs: number }
+  | ({ readonly type: "ended" } & Awaited<RunningCommand["ended"]>)
   /** Still running when the time was up. */
   | { readonly type: "yielded" }
   /** The signal aborted first. */
@@ -30,7 +30,7 @@ export async function waitFor(processes: Processes, running: RunningCommand, pat
   let onAbort: (() => void) | undefined;
   try {
     return await Promise.race<Followed>([
-      running.ended.then(({ end, durationMs }) => ({ type: "ended", end, durationMs })),
+      running.ended.then((ended) => ({ type: "ended", ...ended })),
       new Promise((resolve) => (timer = setTimeout(() => resolve({ type: "yielded" }), forMs))),
       ...(quietMs === undefined
         ? []
