@@ -1,10 +1,10 @@
 import type { Json } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
 import type { HookAnswer, HookCall, Hooks, Ports } from "../src/index.ts";
-import { closeSession, drive, post, readSession } from "../src/index.ts";
+import { closeSession, drive, dueSessions, post, readSession } from "../src/index.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
 import type { TestToolOptions } from "./kit.ts";
-import { allow, createTestModel, createTestTool, createWorld, newSession, portsOf, say, testCheck } from "./kit.ts";
+import { allow, Crash, createTestModel, createTestTool, createWorld, newSession, portsOf, say, testCheck } from "./kit.ts";
 
 type Reply = Partial<HookAnswer> | null;
 
@@ -85,6 +85,47 @@ describe("hooks", () => {
       data: { tool_name: "send", tool_input: { to: "a" } },
     });
     expect(hooks.calls.find(({ event }) => event === "stop")?.data).toMatchObject({ outcome: "unverified", message: "done 1" });
+  });
+
+  test.each(["before", "after"] as const)("hear that a turn has ended also where its driver died %s it was told them", async (when) => {
+    const stopped: Json[] = [];
+    const { ports, hooks } = setUp(({ event, data }) => {
+      if (event !== "stop") return null;
+      if (when === "before" && stopped.length === 0) {
+        stopped.push("died");
+        throw new Crash("killed");
+      }
+      stopped.push(data["turn_id"] ?? null);
+      return {};
+    });
+    const session = await newSession(ports);
+    await post(ports, session, say("do it"));
+    const dying = { ...ports, log: { ...ports.log, settleOutbox: async () => Promise.reject(new Crash("killed")) } };
+    await expect(drive(dying, session, { waiting: "return" })).rejects.toThrow("killed");
+    const alone = { ...ports, processes: { isAlive: () => false } };
+    expect(await dueSessions(alone)).toEqual([session]);
+    await drive(ports, session, { waiting: "return" });
+    await drive(ports, session, { waiting: "return" });
+    expect(await dueSessions(alone)).toEqual([]);
+    const { events } = await readSession(ports, session);
+    const turn = events.flatMap((event) => (event.type === "turn.started" ? [event.payload.turnId] : []))[0];
+    // At least once; who counts goes by the turn's id.
+    expect(stopped).toEqual(when === "before" ? ["died", turn] : [turn, turn]);
+    expect(hooks.calls.filter(({ event }) => event === "stop").at(-1)?.data).toMatchObject({ outcome: "unverified", message: "done 1" });
+    await expectLaw(ports.log, session);
+  });
+
+  test("that are gone when a turn's end could be told hold nothing up", async () => {
+    const { ports } = setUp(({ event }) => {
+      if (event === "stop") throw new Crash("killed");
+      return null;
+    });
+    const session = await newSession(ports);
+    await post(ports, session, say("do it"));
+    await expect(drive(ports, session, { waiting: "return" })).rejects.toThrow("killed");
+    const { hooks: _, ...without } = ports;
+    await drive(without, session, { waiting: "return" });
+    expect(await ports.log.takeOutbox(1)).toEqual([]);
   });
 
   test("add words to the prompt, to a request and to a result; they reach the model at once and stay", async () => {

@@ -259,6 +259,9 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
         ];
         expect(await log.takeOutbox(10)).toEqual(all);
         expect(await log.takeOutbox(2)).toEqual(all.slice(0, 2));
+        expect(await log.takeOutbox(10, "s")).toEqual(all.filter(({ session }) => session === "s"));
+        expect(await log.takeOutbox(1, "t")).toEqual([all[2]]);
+        expect(await log.takeOutbox(10, "unknown")).toEqual([]);
         await log.settleOutbox("s", "o1");
         await log.settleOutbox("s", "o1");
         await log.settleOutbox("unknown", "o1");

@@ -12,9 +12,9 @@ import type { Driver } from "./driver.ts";
 import { flush, isFatal, messageOf, newId, stage, stop, stopAt } from "./driver.ts";
 import type { Steering } from "./inbox.ts";
 import { hasControl, takeInbox } from "./inbox.ts";
-import { askHooks } from "./hooks.ts";
 import { keep } from "./kept.ts";
 import { openDriver } from "./open.ts";
+import { deliver } from "./outbox.ts";
 import { judgeOutput } from "./output.ts";
 import { attached, recover } from "./recover.ts";
 import { priceOf, sample } from "./sample.ts";
@@ -77,6 +77,7 @@ async function run(driver: Driver): Promise<DriveEnd> {
   };
 
   try {
+    await deliver(driver);
     stage(driver, await recover(driver));
     listen();
     for (;;) {
@@ -99,12 +100,7 @@ async function run(driver: Driver): Promise<DriveEnd> {
       }
       await flush(driver);
       if (end?.type === "turn.ended") {
-        const told = await askHooks(driver, {
-          event: "stop",
-          data: () => ({ outcome: end.payload.outcome, message: end.payload.report.message }),
-        });
-        stage(driver, told.ran);
-        await flush(driver);
+        await deliver(driver);
         const { outcome, isWeak, report, error } = end.payload;
         ended = { standing: outcome, exitStatus: exitStatus(outcome, isWeak), report, error, approvals: [], questions: [] };
       }

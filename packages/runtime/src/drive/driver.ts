@@ -5,6 +5,7 @@ import { chain } from "../kernel/chain.ts";
 import { decide } from "../kernel/decide.ts";
 import type { RequestDigests } from "../kernel/request-digests.ts";
 import type { Head, MutableRegisters, RegisterPut } from "../kernel/state.ts";
+import { messagesFor } from "../kernel/messages.ts";
 import { headBound } from "../kernel/state.ts";
 import { tipText } from "../kernel/tip.ts";
 import { isWaiting } from "../kernel/waiting.ts";
@@ -112,6 +113,7 @@ export async function flush(driver: Driver): Promise<void> {
     staged.events.map((event) => event.type).join("+"),
     staged.events.map(({ type }) => `commit ${type}` as const),
   );
+  const isHeard = (): boolean => ports.hooks?.has("stop", session) === true;
   await stop(driver, at("before"));
   await ports.log.commit({
     session,
@@ -120,7 +122,7 @@ export async function flush(driver: Driver): Promise<void> {
     head,
     registers: lastPuts(staged.puts).map(({ kind, key, value }) => ({ kind, key, value: value === null ? null : JSON.stringify(value) })),
     taken: staged.taken,
-    outbox: [],
+    outbox: staged.events.flatMap((event, index) => messagesFor(event, tip.seq + 1 + index, isHeard)),
     blobRefs: [...new Set(staged.blobs)],
     takesSnapshot:
       Math.floor(last.seq / snapshotEvery) > Math.floor(tip.seq / snapshotEvery) ||

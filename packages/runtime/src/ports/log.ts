@@ -155,9 +155,12 @@ export interface Log {
   unlock(name: string, owner: Owner): Promise<void>;
   /** Who holds it, dead or alive; null for nobody. */
   holder(name: string): Promise<Owner | null>;
+  /** Rows that nobody has settled yet, oldest first: of one session, or of all. */
   takeOutbox(
     limit: number,
+    session?: string,
   ): Promise<{ readonly session: string; readonly messageId: string; readonly to: string; readonly body: string }[]>;
+  /** The message has reached its receiver. Again, it changes nothing. */
   settleOutbox(session: string, messageId: string): Promise<void>;
   /** The other sessions that share one of these events. */
   sharers(session: string, seqs: readonly number[]): Promise<string[]>;

@@ -45,9 +45,8 @@ const logMethods: Readonly<Record<keyof Log, Meeting>> = {
   weigh: "read",
   referencedBlobs: "read",
   close: "read",
-  // Nothing is sent through the outbox yet.
-  takeOutbox: "unused",
-  settleOutbox: "unused",
+  settleOutbox: "write",
+  takeOutbox: "read",
 };
 const blobMethods: Readonly<Record<keyof BlobStore, Meeting>> = {
   put: "write",
@@ -154,6 +153,7 @@ export function createFaultyProcess(world: { log: Log; blobs: BlobStore }, plann
     },
     post: (...message) => write("log post", () => world.log.post(...message)),
     lock: (...lock) => write("log lock", () => world.log.lock(...lock)),
+    settleOutbox: (...message) => write("log settleOutbox", () => world.log.settleOutbox(...message)),
     unlock: (...lock) => write("log unlock", () => world.log.unlock(...lock)),
     erase: (...erasure) => write("log erase", () => world.log.erase(...erasure)),
     delete: (...deletion) => write("log delete", () => world.log.delete(...deletion)),

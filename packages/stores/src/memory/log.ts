@@ -142,8 +142,8 @@ export function createMemoryLog(): Log {
       return locks.get(name) ?? null;
     },
 
-    async takeOutbox(limit) {
-      return outbox.slice(0, limit);
+    async takeOutbox(limit, session) {
+      return (session === undefined ? outbox : outbox.filter((row) => row.session === session)).slice(0, limit);
     },
 
     async settleOutbox(session, messageId) {

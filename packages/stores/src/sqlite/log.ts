@@ -46,7 +46,7 @@ export function logOn(db: DatabaseSync, path: string): Log {
     lock: async (name, owner, isAlive) => claims.lock(name, owner, isAlive),
     unlock: async (name, owner) => claims.unlock(name, owner),
     holder: async (name) => claims.holder(name),
-    takeOutbox: async (limit) => messages.takeOutbox(limit),
+    takeOutbox: async (limit, session) => messages.takeOutbox(limit, session),
     settleOutbox: async (session, messageId) => messages.settleOutbox(session, messageId),
     sharers: async (session, seqs) => sessions.sharers(session, seqs),
     erase: async (session, erasure) => {

@@ -18,6 +18,9 @@ export function messagesIn(db: DatabaseSync, transactions: Transactions, session
   const findOutbox = db.prepare(`
     SELECT s.session, o.message_id AS messageId, o.receiver AS "to", o.body
     FROM outbox o JOIN sessions s ON s.id = o.session ORDER BY o.id LIMIT ?`);
+  const findOwnOutbox = db.prepare(`
+    SELECT s.session, o.message_id AS messageId, o.receiver AS "to", o.body
+    FROM sessions s JOIN outbox o ON o.session = s.id WHERE s.session = ? ORDER BY o.id LIMIT ?`);
   const settleMessage = db.prepare("DELETE FROM outbox WHERE session = (SELECT id FROM sessions WHERE session = ?) AND message_id = ?");
 
   return {
@@ -33,8 +36,9 @@ export function messagesIn(db: DatabaseSync, transactions: Transactions, session
     inbox(session: string): InboxRow[] {
       return transactions.read(() => findWaiting.all(session) as unknown as InboxRow[]);
     },
-    takeOutbox(limit: number): OutboxRows {
-      return transactions.read(() => findOutbox.all(limit) as unknown as OutboxRows);
+    takeOutbox(limit: number, session?: string): OutboxRows {
+      const rows = () => (session === undefined ? findOutbox.all(limit) : findOwnOutbox.all(session, limit));
+      return transactions.read(() => rows() as unknown as OutboxRows);
     },
     settleOutbox(session: string, messageId: string): void {
       transactions.write(() => settleMessage.run(session, messageId));
