@@ -302,9 +302,16 @@ tell() {
 # Places whose content would run later, outside the sandbox, and that were absent before: moved out of the workspace. We
 # move from within the folder, once sure that it is the one meant: a link must not lead us to a file of somebody else's.
 remove_intruders() {
-  count=0
+  count=0 looked=
   while IFS= read -r path; do
-    find_intruder "$path" || continue
+    # The way to the next place of the same folder was walked already.
+    if [ "${path%/*}" = "$looked" ]; then
+      at=$path
+      [ -e "$at" ] || [ -h "$at" ] || continue
+    else
+      looked=${path%/*}
+      find_intruder "$path" || continue
+    fi
     count=$((count + 1))
     (cd -P -- "${at%/*}/" && [ "$PWD" = "${at%/*}" ] && mv -- "./${at##*/}" "$folder/removed.$count") &&
       echo "holdfast: moved $at out of the workspace: what it holds would run later, outside the sandbox" >>"$folder/output"

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Processes } from "@holdfast/runtime/ports/processes";
 import { createProcesses } from "@holdfast/node/processes/index";
-import { makePlace, ownEnvironment, processesAt, runToEnd, specFor } from "./processes-fixture.ts";
+import { makePlace, ownEnvironment, processesAt, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
 import type { Place } from "./processes-fixture.ts";
 
 const servers: Server[] = [];
@@ -346,6 +346,37 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     const { text } = await run(`${probes.join("; ")}; ls /run; echo "[$SSH_AUTH_SOCK$DBUS_SESSION_BUS_ADDRESS$DOCKER_HOST]"`);
     expect(text).not.toContain("REACHED");
     expect(text).toContain("[]");
+  });
+
+  it("connects to no socket that is opened outside while it runs (B01)", async () => {
+    const path = join(place.userHome, "late.sock");
+    const probe = `echo up; until [ -e ${path} ]; do sleep 0.02; done; sleep 1; timeout 5 socat - UNIX-CONNECT:${path} </dev/null 2>&1; stat -c %F ${path}; true`;
+    const confinement = { mode: "workspace-write" } as const;
+    const running = await processes.start(specFor(place, probe, { confinement }));
+    await untilOutput(processes, running.ref, "up");
+    const server = createServer((socket) => socket.end("REACHED"));
+    servers.push(server);
+    await new Promise<void>((done) => server.listen(path, done));
+    const text = await untilOutput(processes, running.ref, "special file");
+    expect(text).not.toContain("REACHED");
+    await running.ended;
+    // One in the workspace is no way out either.
+    const inside = join(place.workspace, "dev.sock");
+    const other = createServer((socket) => socket.end("REACHED"));
+    servers.push(other);
+    await new Promise<void>((done) => other.listen(inside, done));
+    expect((await run(`timeout 5 socat - UNIX-CONNECT:${inside} </dev/null 2>&1; true`)).text).not.toContain("REACHED");
+  });
+
+  it("opens no Unix socket at all where that is asked for, but a pair of them", async () => {
+    const strict = processesAt(place, { sandbox: { unixSockets: false } });
+    const pair = `'${process.execPath}' -e 'require("child_process").fork("/dev/null").on("exit", (code) => console.log("forked", code))'`;
+    const { text } = await runToEnd(
+      strict,
+      specFor(place, `socat - UNIX-LISTEN:/tmp/own.sock 2>&1; ${pair}`, { confinement: { mode: "read-only" }, session: "strict" }),
+    );
+    await strict.endSession("strict", { forget: true });
+    expect(text).toMatch(/Address family not supported[^]*forked 0\n$/);
   });
 
   it("reads the packages the user has downloaded, and changes none of them", async () => {

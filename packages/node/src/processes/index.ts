@@ -8,6 +8,8 @@ import type { CommandLimits, CommandRecord, CommandSpec, OutputSlice, Processes,
 import type { Resolve } from "@holdfast/runtime/network/hosts";
 import { createGit } from "../observer/git.ts";
 import { createGitlinks } from "../sandbox/gitlinks.ts";
+import { hideLateSockets } from "../sandbox/late-sockets.ts";
+import { enterView } from "../sandbox/namespace.ts";
 import { createNetworks } from "../sandbox/network.ts";
 import { defaultLimits, defaultSandbox } from "../sandbox/options.ts";
 import type { SandboxOptions } from "../sandbox/options.ts";
@@ -98,6 +100,11 @@ export function createProcesses(options: ProcessesOptions): Processes & {
   let probe: ReturnType<typeof probeSandbox> | undefined;
   const sandbox = (): ReturnType<typeof probeSandbox> => (probe ??= probeSandbox(scripts, context.outerPath));
 
+  const hideSockets = (inner: number): void => {
+    void sandbox().then((found) => {
+      if ("programs" in found) hideLateSockets(inner, (pid) => enterView(pid, found.programs));
+    });
+  };
   const placeOf = (ref: string, networkFolder: string, disks: readonly string[], group: RunGroup | null): RunPlace => ({
     ref,
     mark: markOf(home, ref),
@@ -109,6 +116,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     watch: bounds().watch,
     disks,
     group,
+    onLook: context.sandbox().unixSockets ? hideSockets : null,
   });
   const keep = (run: Run): Run => {
     runs.set(run.ref, run);

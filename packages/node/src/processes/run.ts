@@ -40,6 +40,7 @@ export interface RunPlace {
   readonly disks: readonly string[];
   /** What the kernel holds it in; null where the watch does. */
   readonly group: RunGroup | null;
+  readonly onLook: ((inner: number) => void) | null;
 }
 
 const pollMs = 20;
@@ -140,7 +141,7 @@ function noteLimit({ folder, group }: RunPlace): void {
 }
 
 function follow(place: RunPlace, start: StartRecord, input: CommandInput | null, ended: Promise<Ended>, wrapperGone: Promise<void>): Run {
-  const unwatch = place.watch.add({ folder: place.folder, mark: place.mark, disks: place.disks });
+  const unwatch = place.watch.add({ folder: place.folder, mark: place.mark, disks: place.disks, onLook: place.onLook });
   void ended.finally(unwatch).catch(() => undefined);
   // What the proxy refused is asked before its pass is withdrawn.
   const gone = Promise.all([wrapperGone, ended]).then(async () => {

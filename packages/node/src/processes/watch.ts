@@ -13,6 +13,8 @@ export interface WatchedRun {
   readonly mark: string;
   /** Folders whose disks it may fill. */
   readonly disks: readonly string[];
+  /** Told at each look of the first process inside the sandbox. */
+  readonly onLook: ((inner: number) => void) | null;
 }
 
 /**
@@ -48,6 +50,8 @@ export function createWatch(limits: CommandLimits): Watch {
     if (run.isLooking || (run.looks % 2 === 1 && !treeOf(run).isConfined)) return;
     run.isLooking = true;
     try {
+      const inner = run.onLook === null ? null : innerOfRun(run);
+      if (inner !== null) run.onLook?.(inner);
       const passed = await passedLimit(run, limits);
       if (passed !== null && runs.delete(run)) await endRun(run, passed);
     } finally {
@@ -97,10 +101,15 @@ async function endRun(run: Watched, passed: CommandLimit): Promise<void> {
   if (endOfRun(run.folder) !== null) return;
   writeFileSync(run.folder.limited, JSON.stringify(passed), { mode: 0o600 });
   const tree = treeOf(run);
-  const inner = tree.isConfined && tree.root !== null ? innerOf(tree.root) : null;
+  const inner = innerOfRun(run);
   if (inner !== null) return signal(inner, "SIGKILL");
   pauseTree(tree, true);
   await killTree(tree);
+}
+
+function innerOfRun(run: WatchedRun): number | null {
+  const { isConfined, root } = treeOf(run);
+  return isConfined && root !== null ? innerOf(root) : null;
 }
 
 function treeOf({ folder, mark }: WatchedRun): Tree {

@@ -78,6 +78,12 @@ function joinCommand(pid: number, programs: SandboxPrograms, view: Standing | nu
   return process.getuid?.() === 0 ? [...net, "--"] : [...net, `--user=/proc/${pid}/ns/user`, "--preserve-credentials", "--"];
 }
 
+/** What goes before a program that is to see what the process `pid` sees, to change it. */
+export function enterView(pid: number, { nsenter }: SandboxPrograms): string[] {
+  const user = process.getuid?.() === 0 ? [] : [`--user=/proc/${pid}/ns/user`, "--preserve-credentials"];
+  return [nsenter, `--mount=/proc/${pid}/ns/mnt`, ...user, "--"];
+}
+
 async function hold(folder: string, programs: SandboxPrograms, view: Standing | null): Promise<number> {
   const owners = process.getuid?.() === 0 ? ["--cap-drop", "ALL"] : ["--unshare-user"];
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -16,13 +16,46 @@ export interface Protection {
   readonly pinned: readonly string[];
   readonly readOnly: readonly string[];
   /**
-   * Places of git, the home and Holdfast that don't exist, which no mount can keep that way: if a command makes them, the wrapper moves
-   * them away when it ends. Another project place made by a command stays: it shows among the changes of the turn.
+   * Those of these places that don't exist, which no mount can keep that way: if a command makes them, the wrapper moves them
+   * away when it ends. Places of one folder follow each other.
    */
   readonly absent: readonly string[];
 }
 
-const projectPlaces = [".vscode", ".idea", ".devcontainer", ".husky", ".claude", ".codex", ".gemini", ".cursor"] as const;
+/**
+ * What runs when somebody opens the folder, walks into it, commits or starts another agent: without meaning to run the project.
+ * What runs only where a person means to (scripts, build files, tests) or elsewhere after a push (CI) is the work itself and
+ * shows among the changes (docs/decisions/0014).
+ */
+const projectPlaces = [
+  ".vscode",
+  ".idea",
+  ".zed",
+  ".fleet",
+  ".devcontainer",
+  ".devcontainer.json",
+  ".envrc",
+  ".exrc",
+  ".nvimrc",
+  ".nvim.lua",
+  ".dir-locals.el",
+  ".husky",
+  ".pre-commit-config.yaml",
+  "lefthook.yml",
+  ".lefthook.yml",
+  ".claude",
+  ".codex",
+  ".gemini",
+  ".cursor",
+  ".windsurf",
+  ".kiro",
+  ".roo",
+  ".opencode",
+  "opencode.json",
+] as const;
+
+/** More folders than these are not looked into for repositories. */
+const mostFolders = 300;
 
 /** What Holdfast itself takes from a trusted project, at the next session: its config and prompts, its MCP servers. */
 const ownProjectPlaces = [".holdfast", ".mcp.json"] as const;
@@ -73,7 +106,7 @@ export function protectionOf(root: string, links: readonly string[], home: strin
       git.push(...placesOf(linked.common, root), ...linked.own);
     }
   }
-  for (const entry of links.map((link) => join(root, link, ".git"))) {
+  for (const entry of [...links, ...repositoriesIn(root, links)].map((link) => join(root, link, ".git"))) {
     const isFolder = kindOf(entry) === "folder";
     if (isFolder) pinned.push(entry);
     git.push(...(isFolder ? ownPlaces(entry) : [entry]));
@@ -83,17 +116,42 @@ export function protectionOf(root: string, links: readonly string[], home: strin
   const places = [...projectPlaces.map((name) => join(root, name)), ...own, ...ofHome, ...git];
   // One that exists is hidden altogether.
   const keys = contains(root, home) ? [join(home, ".ssh")] : [];
-  const readOnly = places.filter((path) => kindOf(path) === "file" || kindOf(path) === "folder");
+  const kinds = new Map([...places, ...keys].map((path) => [path, kindOf(path)]));
+  const readOnly = places.filter((path) => kinds.get(path) === "file" || kinds.get(path) === "folder");
   // A link itself can be replaced, whatever it leads to; only its folder can be kept.
-  const linkFolders = places.filter((path) => kindOf(path) === "link").map(dirname);
+  const linkFolders = places.filter((path) => kinds.get(path) === "link").map(dirname);
   return {
     writable,
     pinned,
     readOnly: [...new Set([...readOnly, ...linkFolders.filter((path) => path !== root)])],
-    absent: [...git, ...own, ...ofHome, ...keys]
-      .filter((path) => kindOf(path) === null)
-      .map((path) => join(nearestReal(dirname(path)), basename(path))),
+    absent: inFolders([...kinds.keys()].filter((path) => kinds.get(path) === null)),
   };
+}
+
+/** Real paths, those of one folder together. */
+function inFolders(paths: readonly string[]): string[] {
+  const folders = new Map<string, string[]>();
+  for (const path of paths) folders.set(dirname(path), [...(folders.get(dirname(path)) ?? []), basename(path)]);
+  return [...folders].flatMap(([folder, names]) => {
+    const real = nearestReal(folder);
+    return names.map((name) => join(real, name));
+  });
+}
+
+/** Repositories right below a root that its index doesn't name: a folder of projects, in which people use git. */
+function repositoriesIn(root: string, links: readonly string[]): string[] {
+  return folderNames(root)
+    .filter((name) => !name.startsWith(".") && name !== "node_modules" && !links.includes(name))
+    .slice(0, mostFolders)
+    .filter((name) => kindOf(join(root, name, ".git")) !== null);
+}
+
+function folderNames(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch {
+    return [];
+  }
 }
 
 function placesOf(gitFolder: string, root: string): string[] {
