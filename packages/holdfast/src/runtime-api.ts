@@ -70,7 +70,7 @@ export interface HostWorkspace {
   readonly cwd: string;
   readonly roots: readonly Root[];
   /** How far the session's checks reach; the usual sandbox without network, in a project without trust, where nothing is said. */
-  readonly reach?: Pick<Settings, "sandbox" | "network" | "isTrusted">;
+  readonly reach?: Pick<Settings, "sandbox" | "network" | "isTrusted" | "isPlanning">;
   /** Beside the usual tools. */
   readonly tools?: readonly Tool[];
 }

@@ -304,8 +304,8 @@ describe("at a terminal", () => {
     type("2\r");
     await until("And why?");
     await until("answer › ");
-    type("/plan\r");
-    await until("no plan yet");
+    type("/steps\r");
+    await until("no steps yet");
     type("\u0015it is calm\r");
     await until("painted");
     expect(seen).toContain('"text":"blue","trust":"user"');

@@ -5,6 +5,5 @@ export { builtinRules } from "./rules/builtin.ts";
 export { combine } from "./rules/combine.ts";
 export { type Authority, type Conditions, type Mode, modes, type Rule, type RuleExample } from "./rules/rule.ts";
 export { readDataRules } from "./rules/data-rules.ts";
-export { renderRule, type RuleData } from "./rules/rule-data.ts";
-export { quoteWords } from "./rules/quote-words.ts";
+export type { RuleData } from "./rules/rule-data.ts";
 export { type CommandPattern, readPattern, type WordsMatch } from "./rules/command-words.ts";

@@ -36,6 +36,8 @@ export const settings = z.object({
   acceptCheckChanges: z.array(z.string()),
   /** The JSON Schema that the final answer is held to. Null: no more. */
   outputSchema: json.optional(),
+  /** True while the session only explores: its turns end in plans, and one that a person accepts is carried out. */
+  isPlanning: z.boolean().optional(),
 });
 export type Settings = z.infer<typeof settings>;
 

@@ -11,7 +11,14 @@ export const asking = z.object({
 });
 export type Asking = z.infer<typeof asking>;
 
-export const question = asking.extend({ id: z.string(), callId: z.string(), deadline: z.number().nullable() });
+export const question = asking.extend({
+  id: z.string(),
+  /** The call that asks; empty where the runtime asks whether a plan is accepted. */
+  callId: z.string(),
+  deadline: z.number().nullable(),
+  /** The message that is the plan: its first choice accepts it, words say what should be different. */
+  plan: z.string().optional(),
+});
 export type Question = z.infer<typeof question>;
 
 /** Longest free text of an answer, in UTF-16 units. */

@@ -21,13 +21,17 @@ Done
 - When the work is done, answer without a call: what you changed, what you saw that shows it works, what is open. Claim only what you saw. The runtime then runs the user's checks; if one fails you are told and go on.
 - If it can't be done, call give_up with the reason. That is better than a false claim.`;
 
-export function describeRules({ sandbox, network, approvals }: Settings): string {
+export function describeRules({ sandbox, network, approvals, isPlanning }: Settings): string {
   return [
+    ...(isPlanning === true ? [planning] : []),
     `Commands: ${commands[sandbox]}`,
     `Network: ${describeNetwork(network)}`,
     `Calls that need a person's approval: ${asking[approvals]}`,
   ].join("\n");
 }
+
+const planning =
+  "Plan mode: explore, and change nothing; what changes anything is refused. Answer without a call when the plan is ready: that answer is the plan (what will be changed, where, in which order, how it will be checked). A person decides on it, and you are told.";
 
 const commands: Record<Settings["sandbox"], string> = {
   "read-only": "run in a sandbox that can't write",

@@ -8,6 +8,7 @@ import { runLineMode } from "../line/line-mode.ts";
 import { slashCommands } from "../line/slash.ts";
 import { openScreen } from "../line/screen.ts";
 import { findPrompts } from "../prompts/find.ts";
+import { markOf, modeOf } from "../policy/modes.ts";
 import { spread, wrap } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
@@ -64,6 +65,8 @@ export async function runLine(
   let setup = await openSetup(io, { profile: given.value("profile"), overrides: given.values("config"), onNote });
   let ready: ReadySession | null = null;
   let goesOn = false;
+  /** What was said of plan mode before there is a session. */
+  let planned: Pick<SessionWishes, "sandbox" | "isPlanning"> = {};
   if (resumes !== null) {
     const id = resumes === "asks" ? await pickSession(io, hosts, setup, wishes.folder) : resumes.id;
     const resumed = await resumeSession(io, hosts, setup, { ...wishes, outputSchema: null }, id);
@@ -87,10 +90,14 @@ export async function runLine(
   const style = createStyle(usesColour(io.stdout, io.env));
   const width = () => Math.max(40, io.stdout.columns);
   note = (text) => screen.print(wrap(text, width()));
+  const mark = markOf(
+    ready?.mode ?? modeOf({ sandbox: wishes.sandbox ?? setup.config.sandbox.mode, isPlanning: wishes.isPlanning === true }),
+  );
   const welcome = [
     ...wrap(`holdfast ${version} · ${sanitizeLine(model)} · ${sanitizeLine(workspace.cwd)}`, width()).map(style.dim),
     ...(trusted ? [] : wrap("this project is not trusted: an AGENTS.md in it is not obeyed (holdfast trust)", width()).map(style.dim)),
     ...(ready?.notes ?? notesOf(setup)).flatMap((note) => wrap(note, width()).map(style.dim)),
+    ...(mark === null ? [] : wrap(mark, width()).map(style.care)),
     style.dim("/help names the commands"),
   ];
   try {
@@ -103,7 +110,13 @@ export async function runLine(
       ...retrying(setup.config),
       begin: async (prompt) => {
         if (ready === null) {
-          ready = await startSession(io, hosts, setup, { ...wishes, model }, { title: titleOf(prompt), defaultApprovals: "ask" });
+          ready = await startSession(
+            io,
+            hosts,
+            setup,
+            { ...wishes, ...planned, model },
+            { title: titleOf(prompt), defaultApprovals: "ask" },
+          );
           await hold(ready);
         }
         return ready;
@@ -116,6 +129,15 @@ export async function runLine(
           const chosen = await checkedModel(name, setup.config, io);
           if (ready !== null) await ready.host.runtime.changeSettings(ready.host.ports, ready.session, { model: chosen });
           model = chosen;
+        },
+        setPlanning: async (isPlanning) => {
+          const sandbox = isPlanning
+            ? "read-only"
+            : wishes.isPlanning === true
+              ? "workspace-write"
+              : (wishes.sandbox ?? setup.config.sandbox.mode);
+          if (ready !== null) await ready.host.runtime.changeSettings(ready.host.ports, ready.session, { sandbox, isPlanning });
+          else planned = { sandbox, isPlanning };
         },
         checks: () => (isResumed ? wishes.checks : [...new Set([...(setup.config.checks.commands ?? []), ...wishes.checks])]),
         addCheck: async (command) => {

@@ -107,7 +107,9 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     roots: rootPaths,
     onNote: options.onNote,
   });
-  const confinement = { mode: reach.sandbox, network: reach.network, scope: {}, roots: rootPaths, purpose: "session" } as const;
+  // A plan is carried out in the same process that it was made in, and its checks run then.
+  const mode = reach.isPlanning === true ? ("workspace-write" as const) : reach.sandbox;
+  const confinement = { mode, network: reach.network, scope: {}, roots: rootPaths, purpose: "session" } as const;
   const hasHooks = Object.values(config.hooks).some((list) => (list?.length ?? 0) > 0);
   const hooks = hasHooks
     ? await (await import("./hooks.ts")).openHooks(config, { home, env, processes, confinement, onNote: options.onNote })

@@ -105,7 +105,10 @@ async function readIdle({ screen, io }: LineModeOptions): Promise<Typed | null> 
 
 /** What goes to the model: what was typed, or the reusable prompt that it names; null where there is nothing to send. */
 async function saidBy(typed: Typed, { slash, screen }: LineModeOptions): Promise<Said | null> {
-  if (typed.type === "command") return null;
+  if (typed.type === "command") {
+    const isPlanned = typed.name === "plan" && typed.rest !== "" && typed.rest !== "off";
+    return isPlanned ? { text: typed.rest, trust: "user" } : null;
+  }
   if (typed.type === "prompt") return typed.text === "" ? null : { text: typed.text, trust: "user" };
   const found = await slash.prompts();
   const isKnown = found.prompts.some(({ name }) => name === typed.name) || found.untrusted.includes(typed.name);
@@ -209,7 +212,7 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
       state.isLeaving = true;
       stop?.("SIGHUP");
     } else if (typed.type === "command" && usableDuringTurn.includes(typed.name)) {
-      screen.print(await runSlash(typed.name as "help" | "plan" | "cost", typed.rest, slash), "answer");
+      screen.print(await runSlash(typed.name as "help" | "steps" | "cost", typed.rest, slash), "answer");
     } else if (typed.type === "command") screen.print([`/${typed.name} waits until the turn is over`]);
     else {
       const said = await saidBy(typed, options);

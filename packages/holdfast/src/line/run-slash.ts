@@ -9,6 +9,7 @@ import { renderPlan } from "../render/question.ts";
 import { renderUsage } from "../render/session.ts";
 import type { Style } from "../render/style.ts";
 import type { OpenHost, OpenStore } from "../runtime-api.ts";
+import { markOf } from "../policy/modes.ts";
 import { checkFromCommand } from "../session/checks.ts";
 import { undoEdits } from "../session/undo-edits.ts";
 import type { SlashName } from "./slash.ts";
@@ -21,6 +22,8 @@ export interface SlashContext {
   readonly model: () => string;
   /** Throws `usage` or `no_model` for what is no usable model. */
   readonly setModel: (name: string) => Promise<void>;
+  /** Turns plan mode on or off, from the next turn on. */
+  readonly setPlanning: (isPlanning: boolean) => Promise<void>;
   readonly addCheck: (command: string) => Promise<void>;
   readonly checks: () => readonly string[];
   /** Goes on in a fork of the session; null where there is none yet. */
@@ -62,8 +65,13 @@ async function slash(name: Exclude<SlashName, "quit">, rest: string, context: Sl
       return callIds.length === 0 ? ["no edits to undo"] : files.map((file) => `${file.change}  ${sanitizeLine(file.path)}`);
     }
     case "plan": {
+      const isOff = rest === "off";
+      await context.setPlanning(!isOff);
+      return [isOff ? "no plan mode any more" : (markOf("plan") ?? "")];
+    }
+    case "steps": {
       const view = current === null ? null : await current.host.runtime.readStanding(current.host.ports, current.session);
-      return view === null || view.plan.length === 0 ? ["no plan yet"] : renderPlan(view.plan, context.width());
+      return view === null || view.plan.length === 0 ? ["no steps yet"] : renderPlan(view.plan, context.width());
     }
     case "diff":
       return current === null ? ["nothing has changed yet"] : diff(current.host, current.session, context.style);

@@ -5,7 +5,8 @@ export const slashCommands = {
   model: "/model shows the model, /model PROVIDER/NAME changes it from the next turn on",
   checks: "/checks lists the checks, /checks add CMD adds one",
   undo: "takes back the last turn's edits (/undo all: the whole session's)",
-  plan: "the model's plan for this session",
+  plan: "plans only, and asks you to accept the plan: /plan PROMPT plans that, /plan alone what comes next, /plan off leaves it",
+  steps: "the model's steps for this session",
   diff: "what changed in the last turn",
   prompts: "reusable prompts; /NAME ARGS uses one",
   sessions: "the sessions of this folder",
@@ -18,7 +19,7 @@ export const slashCommands = {
 export type SlashName = keyof typeof slashCommands;
 
 /** These only look, so they may be used while a turn runs. */
-export const usableDuringTurn: readonly SlashName[] = ["help", "plan", "cost", "quit"];
+export const usableDuringTurn: readonly SlashName[] = ["help", "steps", "cost", "quit"];
 
 export type Typed =
   | { readonly type: "prompt"; readonly text: string }

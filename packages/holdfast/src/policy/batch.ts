@@ -5,7 +5,8 @@ import type { Io } from "../cli/io.ts";
 import { networkOf } from "../session/flags.ts";
 import { withoutHidden } from "../render/json-events.ts";
 import { loadPolicy } from "./load.ts";
-import { placeOf, sandboxOf } from "./place.ts";
+import { sandboxOf } from "./modes.ts";
+import { placeOf } from "./place.ts";
 
 /** What a line of the batch may say for `mode`: also the sandbox's own words. */
 const modeWords: Readonly<Record<string, Mode>> = {

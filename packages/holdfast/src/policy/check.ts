@@ -16,7 +16,8 @@ import { createStyle } from "../render/style.ts";
 import { networkOf } from "../session/flags.ts";
 import { explained, renderExplanation } from "./explain.ts";
 import { gatherPolicy } from "./load.ts";
-import { placeOf, sandboxOf } from "./place.ts";
+import { sandboxOf } from "./modes.ts";
+import { placeOf } from "./place.ts";
 import { resolveProgram } from "./resolve-program.ts";
 
 /** What is asked about: a command, or a call of a tool. */

@@ -1,6 +1,4 @@
 import { homedir } from "node:os";
-import type { Mode } from "@holdfast/policy";
-import type { SandboxMode } from "@holdfast/protocol";
 import type { Arguments } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { homeFolder } from "../config/home.ts";
@@ -16,18 +14,4 @@ export async function placeOf(given: Arguments, io: Io): Promise<{ place: Policy
   const trusted = given.has("trust-project") || (await isTrusted(home, workspace.root));
   const place = { home, userHome: io.env["HOME"] || homedir(), project: workspace.root, isTrusted: trusted, env: io.env };
   return { place, workspace };
-}
-
-/** The sandbox of a mode, and whether the session only plans. */
-export function sandboxOf(mode: Mode): { readonly mode: SandboxMode; readonly isPlanning?: true } {
-  switch (mode) {
-    case "read-only":
-      return { mode: "read-only" };
-    case "workspace":
-      return { mode: "workspace-write" };
-    case "full":
-      return { mode: "off" };
-    case "plan":
-      return { mode: "read-only", isPlanning: true };
-  }
 }

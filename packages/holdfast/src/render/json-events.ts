@@ -16,7 +16,7 @@ export type JsonEvent = { readonly type: string } & Readonly<Record<string, unkn
  * with an id of its own. What that shape lacks is added as fields and types of ours; none of its own words is bent.
  */
 export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "name">[] = []): {
-  thread(session: string): JsonEvent;
+  thread(session: string, mode?: string): JsonEvent;
   /** What an earlier process did of the turn that goes on: later lines refer to it, its usage is the turn's. */
   remember(events: readonly RecordedEvent[]): void;
   take(event: RecordedEvent): JsonEvent[];
@@ -147,6 +147,8 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
         return within({ type: "approval.expired", approval_id: event.payload.approvalId });
       case "question.asked": {
         const { callId, ...question } = event.payload.question;
+        // It is asked by no call: the turn's end names it.
+        if (question.plan !== undefined) return [];
         return within({ type: "item.updated", item: { ...openItem(callOf(callId)), question: questionOf(question) } });
       }
       case "call.settled": {
@@ -181,7 +183,8 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
   };
 
   return {
-    thread: (session) => ({ type: "thread.started", thread_id: session }),
+    // The usual mode goes without saying.
+    thread: (session, mode = "workspace") => ({ type: "thread.started", thread_id: session, ...(mode === "workspace" ? {} : { mode }) }),
     remember: (events) => {
       for (const event of events) take(event);
       isTurnOpen = false;

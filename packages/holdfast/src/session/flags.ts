@@ -1,8 +1,10 @@
 import type { ApprovalMode, DeadlineAnswer, Json, Limits, NetworkAccess, SandboxMode, Settings } from "@holdfast/protocol";
+import type { Mode } from "@holdfast/policy";
 import type { Arguments, CommandSpec, FlagSpec } from "../cli/command.ts";
 import { usage } from "../cli/parse.ts";
 import type { Config } from "../config/config.ts";
 import { efforts } from "../config/keys.ts";
+import { sandboxOf } from "../policy/modes.ts";
 import type { WrittenLimits } from "../config/limits.ts";
 import { applyLimits, parseCount, parseDollars, parseDuration } from "../config/limits.ts";
 
@@ -27,6 +29,12 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
   check: { kind: "list", value: "CMD", help: "a command that must pass before the work counts as done (repeatable)" },
   "no-baseline": { kind: "boolean", help: "don't run the checks before the first change" },
   "accept-check-changes": { kind: "list", value: "GLOB", help: "changes of these check inputs are accepted (repeatable)" },
+  mode: {
+    kind: "string",
+    value: "MODE",
+    help: "read-only, workspace (default), full (no sandbox), or plan: explore only, and end in a plan to accept",
+    oneOf: ["read-only", "workspace", "full", "plan"],
+  },
   sandbox: {
     kind: "string",
     value: "MODE",
@@ -65,6 +73,7 @@ export interface SessionWishes {
   readonly model?: string;
   readonly effort?: string;
   readonly sandbox?: SandboxMode;
+  readonly isPlanning?: boolean;
   readonly network?: NetworkAccess;
   readonly approvals?: ApprovalMode;
   readonly approvalMs?: number;
@@ -88,7 +97,7 @@ export function readWishes(spec: CommandSpec, given: Arguments): SessionWishes {
   return {
     ...(model === undefined ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
-    ...(given.has("sandbox") ? { sandbox: given.value("sandbox") as SandboxMode } : {}),
+    ...readMode(spec, given),
     ...(hosts.length === 0 ? {} : { network: readHosts(spec, hosts) }),
     ...(given.has("approvals") ? { approvals: given.value("approvals") as ApprovalMode } : {}),
     ...readDeadline(spec, given),
@@ -110,6 +119,17 @@ function readDeadline(spec: CommandSpec, given: Arguments): Pick<SessionWishes, 
     ...(approvalMs === undefined ? {} : { approvalMs }),
     ...(given.has("approval-default") ? { approvalAtDeadline: given.value("approval-default") as DeadlineAnswer } : {}),
   };
+}
+
+/** `--mode` says more than `--sandbox`, in other words; both are taken where they agree. */
+function readMode(spec: CommandSpec, given: Arguments): Pick<SessionWishes, "sandbox" | "isPlanning"> {
+  const sandbox = given.value("sandbox") as SandboxMode | undefined;
+  const mode = given.value("mode") as Mode | undefined;
+  if (mode === undefined) return sandbox === undefined ? {} : { sandbox };
+  const { mode: meant, isPlanning } = sandboxOf(mode);
+  if (sandbox !== undefined && sandbox !== meant)
+    throw usage(spec, `--mode ${mode} and --sandbox ${sandbox} don't go together`, `--mode ${mode} is --sandbox ${meant}`);
+  return { sandbox: meant, isPlanning: isPlanning === true };
 }
 
 function readLimits(spec: CommandSpec, given: Arguments): WrittenLimits {
@@ -169,6 +189,7 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
     takesBaseline: wishes.takesBaseline && checks.baseline,
     acceptCheckChanges: [...new Set([...(checks.acceptChanges ?? []), ...wishes.acceptCheckChanges])],
     ...(wishes.outputSchema == null ? {} : { outputSchema: wishes.outputSchema }),
+    ...(wishes.isPlanning === true ? { isPlanning: true } : {}),
   };
 }
 
@@ -203,6 +224,7 @@ export function settingsPatch(
     ...(model === null || model === current.model ? {} : { model }),
     ...(wishes.effort === undefined ? {} : { effort: wishes.effort }),
     ...(wishes.sandbox === undefined ? {} : { sandbox: wishes.sandbox }),
+    ...(wishes.isPlanning === undefined || wishes.isPlanning === (current.isPlanning ?? false) ? {} : { isPlanning: wishes.isPlanning }),
     ...(wishes.network === undefined ? {} : { network: wishes.network }),
     ...(wishes.approvals === undefined ? {} : { approvals: wishes.approvals }),
     ...(wishes.approvalMs === undefined ? {} : { approvalMs: wishes.approvalMs }),

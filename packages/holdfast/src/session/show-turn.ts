@@ -7,6 +7,7 @@ import { fit, wrap } from "../render/layout.ts";
 import { createProgress } from "../render/progress.ts";
 import { sanitize, sanitizeLine } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
+import { markOf } from "../policy/modes.ts";
 import { version } from "../version.ts";
 import type { driveTurn } from "./drive-turn.ts";
 import type { ReadySession } from "./start.ts";
@@ -21,7 +22,7 @@ export interface Shown {
 export function showJson(io: Io, ready: ReadySession): Shown {
   const events = createJsonEvents(ready.checks);
   events.remember(ready.earlier);
-  io.stdout.write(jsonLine(events.thread(ready.session)));
+  io.stdout.write(jsonLine(events.thread(ready.session, ready.mode)));
   return {
     onEvent: (event) => {
       for (const line of events.take(event)) io.stdout.write(jsonLine(line));
@@ -53,6 +54,9 @@ export function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Sho
   const progress = createProgress({ style, width, outputLines: 6, showsAnswer: true, checks: ready.checks });
   // What was proposed before is named where it goes on; it was shown then.
   for (const event of ready.earlier) progress(event);
+  const mark = markOf(ready.mode);
+  // That nothing confines the session is told however quiet it is to be.
+  if (mark !== null && (!isQuiet || ready.mode === "full")) print(wrap(mark, width()).map(style.care));
   if (!isQuiet) {
     print([
       style.dim(fit(`holdfast ${version} · ${sanitizeLine(ready.model)} · session ${ready.session}`, width())),

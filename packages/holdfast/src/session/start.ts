@@ -12,6 +12,7 @@ import { projectConfigPath } from "../config/load.ts";
 import { mcpJsonPath } from "../config/mcp-json.ts";
 import { chooseModel, endpointOf, isPlayed } from "../config/model-choice.ts";
 import { secretValues } from "../config/provider.ts";
+import type { Mode } from "@holdfast/policy";
 import { problemText } from "../config/settings.ts";
 import { isDistrusted, isTrusted } from "../config/trust-store.ts";
 import type { Workspace } from "../config/workspace.ts";
@@ -19,6 +20,7 @@ import { assertWorkable, findWorkspace, isWithin, workspaceRoots } from "../conf
 import { spread } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { HostOptions, Hosts, OpenHost, SessionStanding } from "../runtime-api.ts";
+import { modeOf } from "../policy/modes.ts";
 import { checksFromCommands, newChecks } from "./checks.ts";
 import { assertFree, newestSession, sessionById, untilFree } from "./find-session.ts";
 import type { SessionWishes } from "./flags.ts";
@@ -74,6 +76,7 @@ export interface ReadySession {
   readonly earlier: readonly RecordedEvent[];
   /** Whether the final answer is JSON under a schema. */
   readonly isStructured: boolean;
+  readonly mode: Mode;
 }
 
 /** Throws before anything is stored where the model can't be used; where none was named, with what this machine serves. */
@@ -159,6 +162,7 @@ export async function startSession(
       notes: notesOf(setup),
       earlier: [],
       isStructured: settings.outputSchema !== undefined,
+      mode: modeOf(settings),
     };
   } catch (error) {
     await host.close();
@@ -226,6 +230,7 @@ export async function resumeSession(
       notes: notesOf(setup),
       earlier: view.openTurn,
       isStructured: (patch.outputSchema === undefined ? (view.settings.outputSchema ?? null) : patch.outputSchema) !== null,
+      mode: modeOf({ ...view.settings, ...patch }),
       view,
     };
   } catch (error) {

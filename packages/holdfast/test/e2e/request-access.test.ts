@@ -16,7 +16,9 @@ test("what the sandbox refuses is told apart, and can be asked for: exactly that
   const { stdout, code } = await place.exec("--approvals", "allow", "go");
   expect(code).toBe(0);
   const [first, second, third] = stdout.split("\n===\n");
-  expect(first).toMatch(/^exit code 1\nThe sandbox refused this, not the program:\n- to write \/.*\/home\/box\/made\nIf the task needs it, request_access/);
+  expect(first).toMatch(
+    /^exit code 1\nThe sandbox refused this, not the program:\n- to write \/.*\/home\/box\/made\nIf the task needs it, request_access/,
+  );
   // The folder that was named is open, and what lies beside it isn't.
   expect(second).toMatch(/^exit code 1\nThe sandbox refused this, not the program:\n- to write \/.*\/home\/other\n/);
   expect(existsSync(join(place.home, "box/made"))).toBe(true);
@@ -35,7 +37,9 @@ test("nobody is there to grant it: it is refused, and nothing is run", async () 
 test("nobody can grant what holds keys, or a cloud's metadata", async () => {
   const wishes = [{ write: ["../home/.ssh"] }, { hosts: ["169.254.169.254"] }, { write: ["/"] }, {}];
   const calls = wishes.map((each) => ({ name: "request_access", input: { command: "true", reason: "r", ...each } }));
-  const place = await createPlace((results) => (results.length < 4 ? { calls: [calls[results.length]!] } : { text: results.join("\n===\n") }));
+  const place = await createPlace((results) =>
+    results.length < 4 ? { calls: [calls[results.length]!] } : { text: results.join("\n===\n") },
+  );
   mkdirSync(join(place.home, ".ssh"));
   const { stdout } = await place.exec("--approvals", "allow", "go");
   const said = stdout.split("\n===\n");

@@ -92,7 +92,15 @@ export function changesOutside({ facts }: Part, { request: { plan, tool } }: Jud
 }
 
 /** What no rule lifts: what can't be read is never allowed, and a mode can do no more than it can. */
-const fixed: readonly FactKind[] = ["unparsed", "too_complex", "hidden_characters", "no_sandbox", "read_only_edit", "repeats_doubt", "asks_beyond"];
+const fixed: readonly FactKind[] = [
+  "unparsed",
+  "too_complex",
+  "hidden_characters",
+  "no_sandbox",
+  "read_only_edit",
+  "repeats_doubt",
+  "asks_beyond",
+];
 /** What only a rule lifts that names the fact: nobody allows it in passing. */
 const named: readonly FactKind[] = [
   "destroys_system",

@@ -39,6 +39,7 @@ async function ask(granted: readonly Json[], driver: Driver, name: string, plan:
     network: settings.network,
     canSandbox: settings.sandbox === "off" || (await ports.processes.sandboxProblem()) === null,
     isTrusted: settings.isTrusted,
+    ...(settings.isPlanning === true ? { isPlanning: true } : {}),
     ...projectOf(driver),
     ...(granted.length === 0 ? {} : { granted }),
     repeatsDoubt: driver.registers.get("doubt", `${name}:${inputDigest}`) !== null,

@@ -1,4 +1,4 @@
-import type { SessionEvent } from "@holdfast/protocol";
+import type { AssistantMessage, SessionEvent } from "@holdfast/protocol";
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { exitStatus } from "@holdfast/protocol/outcome";
 import { advance } from "../kernel/advance.ts";
@@ -15,7 +15,7 @@ import { hasControl, takeInbox } from "./inbox.ts";
 import { keep } from "./kept.ts";
 import { openDriver } from "./open.ts";
 import { deliver } from "./outbox.ts";
-import { judgeOutput } from "./output.ts";
+import { finalMessage, judgeOutput } from "./output.ts";
 import { attached, recover } from "./recover.ts";
 import { priceOf, sample } from "./sample.ts";
 import { withSession } from "./session-lock.ts";
@@ -190,6 +190,7 @@ async function close(driver: Driver, running: ReadonlyMap<string, Running>, stee
       newId: newId(driver),
       isRunning: (prefix) => [...running.keys(), ...outliving(driver).map(({ key }) => key)].some((key) => key.startsWith(`${prefix}:`)),
       steering: waiting.map(({ message }) => message),
+      lastAnswer: () => stagedAnswer(driver) ?? finalMessage(driver),
       costOf,
     });
     const took = events.filter((event) => event.type === "input.taken").map((event) => event.payload.message.id);
@@ -203,6 +204,14 @@ async function close(driver: Driver, running: ReadonlyMap<string, Running>, stee
     stage(driver, intents);
     if (events.length === 0 && intents.length === 0) return;
   }
+}
+
+/** What was said last may be staged, and not yet in the window. */
+function stagedAnswer({ staged }: Driver): AssistantMessage | null {
+  const settled = staged.events.findLast((event) => event.type === "sampling.settled");
+  return settled?.type === "sampling.settled"
+    ? (settled.payload.items.findLast((item) => item.kind === "assistant_message") ?? null)
+    : null;
 }
 
 function outliving({ head: { turn }, attachable }: Driver): Effect[] {

@@ -1,10 +1,11 @@
-import type { SessionEvent, UserMessage, WorldSection } from "@holdfast/protocol";
+import type { SessionEvent, UserMessage } from "@holdfast/protocol";
 import { answerCovered, takeAnswer } from "./answer.ts";
 import type { Driver } from "./driver.ts";
 import { askHooks, noticesOf } from "./hooks.ts";
 import { newId, settingsOf, stage } from "./driver.ts";
 import { parseOp } from "./op.ts";
 import { answerQuestion } from "./question.ts";
+import { worldNotice } from "./world.ts";
 import { baselineRuns } from "./verify.ts";
 
 export interface Steering {
@@ -35,7 +36,7 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
         if (op.grant !== undefined) stage(driver, await answerCovered(driver));
         break;
       case "question.answer":
-        stage(driver, answerQuestion(driver, op), [row.number]);
+        stage(driver, await answerQuestion(driver, op), [row.number]);
         break;
     }
   }
@@ -104,9 +105,4 @@ async function baselineAgain(driver: Driver): Promise<SessionEvent[]> {
   if (attempt === 0 || isRecorded) return [];
   await driver.ports.processes.endRuns(driver.session, baselineRuns);
   return [{ type: "baseline.started", payload: { attempt: attempt + 1 } }];
-}
-
-function worldNotice(driver: Driver, sections: readonly WorldSection[]): SessionEvent {
-  const text = `The world has changed since you were told of it:\n${sections.map((section) => section.text).join("\n")}`;
-  return { type: "notice.added", payload: { notice: { kind: "notice", id: newId(driver)("itm"), trust: "system", text } } };
 }

@@ -1,11 +1,11 @@
 import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
 import { callsOf } from "./answered.ts";
-import { isWaiting } from "./waiting.ts";
-import { hasOutputSchema } from "./decide.ts";
+import { hasOpenPlan, isWaiting } from "./waiting.ts";
+import { hasOutputSchema, isPlanning } from "./decide.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
 import { reachedLimit, type CostOf, type Reached } from "./limits.ts";
 import { nearLimits } from "./near.ts";
-import { expiredQuestions, unaskedQuestions } from "./question.ts";
+import { askAboutPlan, closedPlan, expiredQuestions, supersededPlan, unaskedQuestions } from "./question.ts";
 import { describeLoop, loopOf, noRepeats } from "./repeats.ts";
 import type { State, Turn } from "./state.ts";
 
@@ -16,6 +16,8 @@ export interface AdvanceInput {
   readonly isRunning: (keyPrefix: string) => boolean;
   /** Text input that waits for the next sampling. */
   readonly steering: readonly UserMessage[];
+  /** What the model said last. */
+  readonly lastAnswer: () => { readonly id: string; readonly text: string } | null;
   /** The model's price, where a limit of cost asks for it and it is known. */
   readonly costOf: CostOf | null;
 }
@@ -29,7 +31,7 @@ export function advance(state: State, input: AdvanceInput): SessionEvent[] {
   const settings = state.registers.get("settings", "");
   if (turn === null || settings === null) return [];
   if (turn.isInterrupted || turn.stopping !== null) return unwind(state, turn, input);
-  const expired = [...expiredApprovals(state, turn, input), ...expiredQuestions(state, turn, input)];
+  const expired = [...expiredApprovals(state, turn, input), ...expiredQuestions(state, turn, input), ...supersededPlan(state, turn, input)];
   if (expired.length > 0) return expired;
   const asked = unaskedQuestions(state, turn, input);
   if (asked.length > 0) return asked;
@@ -58,6 +60,7 @@ function unwind(state: State, turn: Turn, input: AdvanceInput): SessionEvent[] {
       ? settled(call.id, inDoubt("the turn ended before its target answered", "the target itself"), null, input.newId)
       : settledWithout(call.id, "interrupted", reasonOf(call.id), input.newId),
   );
+  events.push(...closedPlan(turn));
   if (turn.sampling !== null && !input.isRunning(`sample:${turn.sampling.id}`)) {
     events.push({ type: "sampling.abandoned", payload: { samplingId: turn.sampling.id, retracted: "", usage: null } });
   }
@@ -121,6 +124,8 @@ function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, c
 }
 
 function conclude(state: State, turn: Turn, limits: Limits, input: AdvanceInput): SessionEvent[] {
+  if (isPlanning(state)) return turn.proposed?.step === turn.step ? [] : [askAboutPlan(input)];
+  if (hasOpenPlan(turn)) return [];
   if (hasOutputSchema(state)) {
     if (turn.output?.step !== turn.step) return [];
     // Once more; a second time its judging has stopped the turn.

@@ -107,7 +107,10 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     case "question.asked": {
       const { question } = event.payload;
       return {
-        head: openCall(head, question.callId, { state: "waiting" }),
+        head:
+          question.plan === undefined
+            ? openCall(head, question.callId, { state: "waiting" })
+            : turn(head, (t) => ({ proposed: { step: t.step, questionId: question.id, isOpen: true } })),
         puts: [
           put("question", question.id, { question, status: "open" }),
           ...amendCall(registers, question.callId, { questionId: question.id }),
@@ -115,9 +118,9 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       };
     }
     case "question.answered":
-      return { head, puts: closeQuestion(registers, event.payload.questionId, "answered") };
+      return { head: closePlan(head, event.payload.questionId), puts: closeQuestion(registers, event.payload.questionId, "answered") };
     case "question.expired":
-      return { head, puts: closeQuestion(registers, event.payload.questionId, "expired") };
+      return { head: closePlan(head, event.payload.questionId), puts: closeQuestion(registers, event.payload.questionId, "expired") };
     case "call.intended": {
       const { callId, attempt, replay, key, prepared, scope } = event.payload;
       const call = registers.get("call", callId);
@@ -217,6 +220,10 @@ function noticed(head: Head, registers: Registers): Head {
   return turn(head, ({ repeats }) =>
     repeats === undefined || loopOf(repeats, most) === null ? {} : { repeats: { ...repeats, isTold: true } },
   );
+}
+
+function closePlan(head: Head, questionId: string): Head {
+  return turn(head, (t) => (t.proposed?.questionId === questionId ? { proposed: { ...t.proposed, isOpen: false } } : {}));
 }
 
 function newTurn(id: string, at: number): Turn {

@@ -56,6 +56,7 @@ function contradictionIn(turn: Turn, event: SessionEvent): string | null {
     case "approval.requested":
       return open.some(({ id }) => id === event.payload.approval.callId) ? null : `call ${event.payload.approval.callId} was not open`;
     case "question.asked":
+      if (event.payload.question.plan !== undefined) return turn.saysDone ? null : "no plan was due";
       return open.some(({ id }) => id === event.payload.question.callId) ? null : `call ${event.payload.question.callId} was not open`;
     case "snapshot.recorded":
       return turn.id === event.payload.turnId && !turn.hasSnapshot ? null : "no look at the workspace was due";

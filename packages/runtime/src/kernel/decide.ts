@@ -1,5 +1,6 @@
 import { intendable, wantsSnapshot } from "./conflicts.ts";
 import type { State, Turn } from "./state.ts";
+import { hasOpenPlan } from "./waiting.ts";
 
 /**
  * Something that leaves the process. `key` names it uniquely: the same key never runs twice at once. What concludes a turn
@@ -33,7 +34,7 @@ export function decide(state: State, now: number): Plan {
     return turn.open.length === 0 && turn.sampling === null ? { ...nothing, effects: [end(turn)] } : nothing;
   }
   const effects = wanted(state, turn, now);
-  const deadlines = turn.open.flatMap((call) => deadlineOf(state, call.id));
+  const deadlines = [...turn.open.flatMap((call) => deadlineOf(state, call.id)), ...deadlineOfPlan(state, turn)];
   const limits = state.registers.get("settings", "")?.limits;
   const times = [
     ...(effects.length === 0 || limits === undefined ? [] : [turn.lastAt + limits.activeMsPerTurn - turn.activeMs]),
@@ -46,7 +47,7 @@ export function decide(state: State, now: number): Plan {
     isWaiting:
       effects.length === 0 &&
       turn.sampling === null &&
-      turn.open.some((call) => call.state === "waiting") &&
+      (turn.open.some((call) => call.state === "waiting") || hasOpenPlan(turn)) &&
       intendable(state).length === 0,
   };
 }
@@ -83,6 +84,11 @@ function wanted(state: State, turn: Turn, now: number): Effect[] {
   return effects;
 }
 
+/** True while a turn ends in a plan. */
+export function isPlanning({ registers }: State): boolean {
+  return registers.get("settings", "")?.isPlanning === true;
+}
+
 /** True where the final answer is held to a JSON Schema. */
 export function hasOutputSchema({ registers }: State): boolean {
   return (registers.get("settings", "")?.outputSchema ?? null) !== null;
@@ -91,6 +97,11 @@ export function hasOutputSchema({ registers }: State): boolean {
 /** After the model said it is done: its answer, the checks one by one, the judgement of the round, the end. */
 function conclusion(state: State, turn: Turn, checks: readonly string[]): Effect[] {
   const { head, registers } = state;
+  if (isPlanning(state)) {
+    // Nothing was changed: what there is to judge is the plan, and a person has done so.
+    return turn.proposed?.step === turn.step && !turn.proposed.isOpen ? [end(turn)] : [];
+  }
+  if (hasOpenPlan(turn)) return [];
   if (hasOutputSchema(state)) {
     if (turn.output?.step !== turn.step) return [{ type: "output", key: `output:${turn.id}:${turn.step}`, step: turn.step }];
     if (!turn.output.isValid) return [];
@@ -107,6 +118,11 @@ function conclusion(state: State, turn: Turn, checks: readonly string[]): Effect
   return next === undefined
     ? [{ type: "judge", key: `judge:${turn.id}:${step}`, step, round }]
     : [{ type: "check", key: `check:${turn.id}:${step}:${attempt}:${next}`, checkId: next, step, attempt }];
+}
+
+function deadlineOfPlan({ registers }: State, { proposed }: Turn): number[] {
+  const register = proposed?.isOpen === true ? registers.get("question", proposed.questionId) : null;
+  return register?.question.deadline == null ? [] : [register.question.deadline];
 }
 
 function deadlineOf({ registers }: State, callId: string): number[] {

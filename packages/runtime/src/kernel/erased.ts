@@ -73,7 +73,7 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
     case "approval.answered":
       return callsOf(event.payload).some(isOfCall) ? { type: event.type, payload: withoutGrant(event.payload) } : event;
     case "question.asked":
-      return item.kind === "tool_call" && isOfCall(event.payload.question.callId)
+      return event.payload.question.plan === item.id || (item.kind === "tool_call" && isOfCall(event.payload.question.callId))
         ? { type: event.type, payload: { question: { ...event.payload.question, text: erasedText, choices: [] } } }
         : event;
     // The answer is the result's content, and its choices are the call's words.

@@ -74,6 +74,8 @@ export interface Turn {
   readonly judged: { readonly round: number; readonly verdict: "pass" | "weak" | "fail" } | null;
   /** The answer of this step as held to the schema; `repairs` counts the answers in a row that were not valid. */
   readonly output?: { readonly step: number; readonly isValid: boolean; readonly repairs: number };
+  /** The plan that this step's answer is, and whether its question is still open. */
+  readonly proposed?: { readonly step: number; readonly questionId: string; readonly isOpen: boolean };
   readonly isInterrupted: boolean;
   readonly stopping: Stopping | null;
   /** True once an effect that can change the workspace was intended: then its end is compared with its start. */
