@@ -5,6 +5,8 @@ import { factsOf } from "./decide/facts-of.ts";
 import { type AloneFacts, type FactAnswer, judge, judgePart, unanswered } from "./decide/judge.ts";
 import { type JudgedRequest, modeOf, type Part } from "./decide/part.ts";
 import type { PolicyPlaces } from "./facts/place.ts";
+import { candidatesFor } from "./offers/candidates.ts";
+import { grantedRules, offersFrom } from "./offers/offers.ts";
 import { builtinRules } from "./rules/builtin.ts";
 import type { Mode, Rule } from "./rules/rule.ts";
 import { type RuleSet, ruleSet } from "./rules/rule-set.ts";
@@ -52,9 +54,13 @@ export function createPolicy(options: PolicyOptions = {}): ExplainingPolicy {
   const isMcpAllowed = options.isMcpAllowed ?? (() => false);
   const setOf = keepSets(options.rules ?? [], options.isAlone ?? false);
 
-  async function prepare(request: PolicyRequest): Promise<{ judged: JudgedRequest; rules: RuleSet; alone: AloneFacts }> {
+  async function prepare(
+    request: PolicyRequest,
+    granted: readonly Rule[] = [],
+  ): Promise<{ judged: JudgedRequest; rules: RuleSet; alone: AloneFacts }> {
     const mode = modeOf(request);
-    const rules = setOf(mode, request.isTrusted);
+    const own = setOf(mode, request.isTrusted);
+    const rules = granted.length === 0 ? own : ruleSet([...granted, ...own.rules]);
     const known = { places, usesPaths: rules.usesPaths };
     const found = await factsOf(request, known, isMcpAllowed);
     const parts = request.repeatsDoubt ? found.parts.map(withDoubt) : found.parts;
@@ -71,8 +77,16 @@ export function createPolicy(options: PolicyOptions = {}): ExplainingPolicy {
   return {
     async decide(request) {
       try {
-        const { judged, rules, alone } = await prepare(request);
-        return judge(judged, rules, alone);
+        const granted = grantedRules(request.granted ?? []);
+        const { judged, rules, alone } = await prepare(request, granted);
+        const decision = judge(judged, rules, alone);
+        if (request.wantsOffers !== true || decision.decision !== "review" || decision.scope.unsandboxed === true) return decision;
+        const parts = judged.parts.map((part) => ({ part, answers: judgePart(part, judged, rules, alone) }));
+        const offers = await offersFrom(candidatesFor(judged, parts, decision), decision, async (rule) => {
+          const tried = await prepare(request, [rule, ...granted]);
+          return judge(tried.judged, tried.rules, tried.alone);
+        });
+        return offers.length === 0 ? decision : { ...decision, offers };
       } catch {
         return unanswered;
       }

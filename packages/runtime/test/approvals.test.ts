@@ -29,7 +29,7 @@ function sending(steps: readonly (readonly Json[])[], { command, files }: { comm
   const ports = (pid = 1): Ports => ({
     ...portsOf(world, pid),
     rules: {
-      keep: async (text) => {
+      keep: async ({ text }) => {
         if (text.includes("unkept")) throw new Error("the disk is full");
         kept.push(text);
         return "rules.toml";

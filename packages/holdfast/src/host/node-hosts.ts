@@ -1,6 +1,6 @@
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PolicyOptions } from "@holdfast/policy";
+import type { PolicyOptions, RuleData } from "@holdfast/policy";
 import type { BlobStore, Log, Policy, Ports } from "@holdfast/runtime";
 import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime-api.ts";
 import { clock } from "@holdfast/node/host/clock";
@@ -139,6 +139,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       confinement: (purpose, binds) => ({ ...confinement, purpose, ...(binds === undefined ? {} : { binds }) }),
     }),
     policy,
+    rules: { keep: async ({ rule }) => (await import("../policy/allowed-file.ts")).keepAllowed(home, rule as unknown as RuleData) },
     director: harness.createDirector({ servers: mcp.source?.servers.map(({ config: { name } }) => name) ?? [] }),
     secrets,
     signer,

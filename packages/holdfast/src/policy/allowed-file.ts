@@ -1,4 +1,4 @@
-import { mkdir, open } from "node:fs/promises";
+import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RuleData } from "@holdfast/policy/rules/rule-data";
 import { renderRule } from "@holdfast/policy/rules/rule-data";
@@ -12,6 +12,13 @@ export function policyFolder(home: string): string {
 /** Where what a person allowed at a question is kept, for every project: its rules name theirs. */
 export function allowedPath(home: string): string {
   return join(policyFolder(home), "allowed.toml");
+}
+
+/** Keeps what a person allowed at a question: once, also where the answer is taken in again after a crash. */
+export async function keepAllowed(home: string, rule: RuleData): Promise<string> {
+  const path = allowedPath(home);
+  const kept = await readFile(path, "utf8").catch(() => "");
+  return kept.includes(renderRule(rule)) ? path : appendAllowed(home, rule);
 }
 
 /**

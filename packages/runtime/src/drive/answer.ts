@@ -54,7 +54,7 @@ export async function takeAnswer(driver: Driver, op: Answer): Promise<SessionEve
   if (wanted === "rule") {
     if (ports.rules === undefined) return refused("approval_not_offered", "no rule can be kept here");
     try {
-      await ports.rules.keep(offer.text);
+      await ports.rules.keep(offer);
     } catch (error) {
       return refused("approval_not_offered", `the rule could not be kept: ${redact(messageOf(error), ports.secrets.values())}`);
     }

@@ -17,7 +17,7 @@ export async function decisionOf(driver: Driver, name: string, plan: CallPlan, i
     plan,
     inputDigest,
   );
-  if (decided.decision !== "allow" || decided.rule.source !== grantedSource) return decided;
+  if (decided.decision !== "allow" || !decided.rule.source.startsWith(grantedSource)) return decided;
   const isHeld = await Promise.all(
     grants.map(async ({ files }) => {
       const now = await Promise.all(files.map(([path]) => digestOf(driver, path)));
@@ -42,6 +42,7 @@ async function ask(granted: readonly Json[], driver: Driver, name: string, plan:
     ...(settings.isPlanning === true ? { isPlanning: true } : {}),
     ...projectOf(driver),
     ...(granted.length === 0 ? {} : { granted }),
+    ...(settings.approvals === "ask" ? { wantsOffers: true } : {}),
     repeatsDoubt: driver.registers.get("doubt", `${name}:${inputDigest}`) !== null,
     identify: (path) => ports.files.identify(path),
     isTracked: (path) => ports.observer.isTracked(path),

@@ -25,6 +25,8 @@ export interface PolicyRequest {
   readonly trust?: TrustState;
   /** Rules that the person allowed for this session, as data. */
   readonly granted?: readonly Json[];
+  /** A person can be asked: with a review, say which rules would allow the call. */
+  readonly wantsOffers?: boolean;
   /** A call equal in tool and input is in doubt. */
   readonly repeatsDoubt: boolean;
   readonly identify: (path: string) => Promise<PathIdentity>;
