@@ -7,7 +7,7 @@ import type { ScriptFunction, ScriptStep } from "@holdfast/models";
 import { createScriptModel } from "@holdfast/models";
 import { HoldfastError } from "@holdfast/protocol";
 import type { CallOutcome, CallPlan, CheckRun, Evidence, Json } from "@holdfast/protocol";
-import type { FileEdit, Files, Owner, Ports, Tool, Verifier } from "@holdfast/runtime";
+import type { FileEdit, Files, Owner, PolicyDecision, Ports, Tool, Verifier } from "@holdfast/runtime";
 import * as runtime from "@holdfast/runtime";
 import { askUser } from "@holdfast/tools/ask-user";
 import { createMemoryBlobs, createMemoryLog } from "@holdfast/stores";
@@ -21,6 +21,8 @@ export interface FakeHostOptions {
   readonly script: readonly ScriptStep[] | ScriptFunction;
   /** Whether a check passes, asked at each run. */
   readonly checkPasses?: () => boolean;
+  /** Rules that are offered with a reviewed call; once one is granted, such calls are allowed. */
+  readonly offers?: NonNullable<PolicyDecision["offers"]>;
   /** Resolves when a `wait` call may end; it ends at once without. */
   readonly onWait?: (signal: AbortSignal) => Promise<void>;
 }
@@ -30,6 +32,8 @@ export interface FakeHosts extends Hosts {
   readonly blobs: Ports["blobs"];
   readonly owner: Owner;
   readonly endedSessions: string[];
+  /** Texts of the rules that were kept. */
+  readonly kept: string[];
 }
 
 /**
@@ -42,12 +46,14 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
   const wakeups = createWakeups(null);
   const owner: Owner = { pid: 4242, startTime: "1", bootId: "boot", label: "holdfast in a test" };
   const endedSessions: string[] = [];
+  const kept: string[] = [];
   const shared = { log, blobs, ids, clock, wakeups };
   return {
     log,
     blobs,
     owner,
     endedSessions,
+    kept,
     openStore: async () => ({
       ports: { ...shared, processes: { isAlive: (other) => other.label === "alive" } },
       runtime,
@@ -90,14 +96,21 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
         },
         verifier: fakeVerifier(options.checkPasses ?? (() => true)),
         policy: {
-          decide: async ({ tool }) => ({
-            decision: tool === "danger" ? "review" : "allow",
+          decide: async ({ tool, granted = [] }) => ({
+            decision: tool === "danger" && granted.length === 0 ? "review" : "allow",
             rule: { id: tool === "danger" ? "unknown-effects" : "workspace-edits", source: "builtin" },
             reason: tool === "danger" ? "What this does can't be told beforehand." : "Edits in the workspace are allowed.",
             forModel: "A person must allow this.",
             scope: tool === "danger" ? { network: ["example.org"] } : {},
             provenRead: false,
+            ...(options.offers === undefined ? {} : { offers: options.offers }),
           }),
+        },
+        rules: {
+          keep: async ({ text }) => {
+            kept.push(text);
+            return "allowed.toml";
+          },
         },
         director: createDirector(),
         secrets: { get: async () => null, values: () => [] },

@@ -127,6 +127,14 @@ describe("with a pipe", () => {
   });
 });
 
+const offers = [
+  { rule: { id: "allowed-1", decision: "allow", tool: "danger", network: "example.org" }, text: '[[rule]]\nid = "allowed-1"\n' },
+];
+const dangers = (count: number) => ({
+  offers,
+  script: [{ calls: [{ name: "danger", input: { text: "boom" } }], repeat: count }, { text: "after" }],
+});
+
 /** A terminal of 80 columns: what is typed goes in, everything shown comes out. */
 function terminal() {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
@@ -154,6 +162,82 @@ function terminal() {
     until,
   };
 }
+
+describe("at a terminal, a call that needs a person", () => {
+  test("takes a rule for the session by its number, and what it covers is not asked again", async () => {
+    const { io, type, until } = terminal();
+    const hosts = fakeHosts(dangers(3));
+    const ended = main(model, io, hosts);
+    await until("› ");
+    type("go\r");
+    await until("or more, for this session (1) or as a rule of yours (r1):");
+    await until("1  the tool danger, reaching example.org");
+    await until("allow? y once, 1 for the session, r1 as a rule, n › ");
+    type("2\r");
+    await until("there is no 2 to allow");
+    type("1\r");
+    await until("and for this session: the tool");
+    await until("after");
+    type("/quit\r");
+    await ended;
+    expect(hosts.kept).toEqual([]);
+  });
+
+  test("shows a rule as it will be kept before it keeps it, and keeps nothing without a yes", async () => {
+    const { io, type, until } = terminal();
+    const hosts = fakeHosts(dangers(1));
+    const ended = main(model, io, hosts);
+    await until("› ");
+    type("go\r");
+    await until("n › ");
+    type("r\r");
+    await until('│ id = "allowed-1"');
+    await until("keep this rule? y/n › ");
+    type("n\r");
+    await until("not kept; the call still waits");
+    expect(hosts.kept).toEqual([]);
+    type("r1\r");
+    await until("keep this rule? y/n › ");
+    type("y\r");
+    await until("and as a rule of yours");
+    await until("after");
+    type("/quit\r");
+    await ended;
+    expect(hosts.kept).toEqual([offers[0]?.text]);
+  });
+
+  test("is refused with a reason for the model, also by exec, which asks at the terminal with --approvals ask", async () => {
+    const { io, type, until } = terminal();
+    const { write } = io.stdout;
+    const asking = { ...io, stderr: { ...io.stdout, write } };
+    const hosts = fakeHosts(dangers(2));
+    const ended = main(["exec", "-m", "openai/x", "--approvals", "ask", "go"], asking, hosts);
+    await until("allow? y once");
+    type("n, use the other one\r");
+    await until("allow? y once");
+    type("y\r");
+    await until("after");
+    expect(await ended).toBe(0);
+    const results = hosts.log.read((await hosts.log.list({}))[0]?.session ?? "", 1);
+    expect(JSON.stringify(await results)).toContain("They say: use the other one");
+  });
+
+  test("stays open where the person leaves exec at the question: status 4, answered later", async () => {
+    const { io, type, until } = terminal();
+    const hosts = fakeHosts(dangers(1));
+    const ended = main(["exec", "-m", "openai/x", "--approvals", "ask", "go"], { ...io, stderr: io.stdout }, hosts);
+    await until("allow? y once");
+    type("\u0003");
+    expect(await ended).toBe(4);
+    const shown = piped("");
+    expect(await main(["approvals", "allow", "--for", "rule"], shown, hosts)).toBe(2);
+    expect(shown.err()).toContain('id = "allowed-1"');
+    expect(await main(["approvals", "allow", "--for", "rule", "--yes"], piped(""), hosts)).toBe(0);
+    expect(await main(["approvals", "deny"], piped(""), hosts)).toBe(2);
+    expect(await main(["exec", "resume", "--last"], piped(""), hosts)).toBe(0);
+    expect(hosts.kept).toEqual([offers[0]?.text]);
+  });
+});
 
 describe("at a terminal", () => {
   test("resume without an ID shows the sessions of the folder by number, and line mode goes on with the one chosen", async () => {

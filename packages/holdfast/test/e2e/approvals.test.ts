@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createPlace } from "./run.ts";
+
+const reset = { calls: [{ name: "run_command", input: { command: "git reset --hard HEAD" } }] };
+
+test("an approval is answered later by another process: for the session, and as a rule that later sessions of this project follow", async () => {
+  // Each turn resets once, then ends.
+  let samplings = 0;
+  const place = await createPlace(() => ((samplings += 1) % 2 === 1 ? reset : { text: "done" }));
+  const rules = join(place.home, ".holdfast/policy/allowed.toml");
+  expect((await place.exec("--approvals", "ask", "reset")).code).toBe(4);
+  const shown = await place.start(["approvals", "--json"]).finished;
+  const approval = JSON.parse(shown.stdout) as { id: string; session: string; offers: { text: string }[] };
+  expect(approval.offers[0]?.text).toContain(`command = "git reset --hard HEAD"`);
+  expect((await place.start(["approvals", approval.session, "allow", "--for", "session"]).finished).code).toBe(0);
+  const again = await place.start(["approvals", approval.id, "deny"]).finished;
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("(approval_closed)")]);
+  expect((await place.exec("resume", approval.session)).code).toBe(0);
+  // The second turn of the session isn't asked; nothing was kept for others.
+  const second = await place.exec("resume", approval.session, "--json", "again");
+  expect([second.code, existsSync(rules)]).toEqual([0, false]);
+  expect(second.stdout).not.toContain("approval.");
+
+  expect((await place.exec("--approvals", "ask", "reset")).code).toBe(4);
+  const kept = await place.start(["approvals", "allow", "--for", "rule", "--yes"]).finished;
+  expect([kept.code, kept.stderr]).toEqual([0, expect.stringContaining(`command = "git reset --hard HEAD"`)]);
+  expect((await place.exec("resume", "--last")).code).toBe(0);
+  expect(readFileSync(rules, "utf8")).toContain(`project = "${place.workspace}"`);
+  const later = await place.exec("reset");
+  expect([later.code, later.stderr]).toEqual([0, expect.stringMatching(/allow +allowed-/)]);
+  expect(existsSync(join(place.workspace, ".holdfast"))).toBe(false);
+});
