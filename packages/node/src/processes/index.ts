@@ -27,7 +27,7 @@ import { closeInput, writeInput } from "./input.ts";
 import { defaultScripts, prepareLaunch } from "./launch.ts";
 import type { LaunchContext } from "./launch.ts";
 import { endOfRun, readStart, revokeClaim } from "./records.ts";
-import { removeFolder } from "./remove.ts";
+import { removeOwned } from "./remove.ts";
 import { attachRun, startRun } from "./run.ts";
 import { createStandBy } from "./stand-by.ts";
 import { sizeOfFolder } from "./size.ts";
@@ -193,7 +193,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
       await Promise.all(unfinished(home, session).map(async (ref) => (await attach(ref, session)).stop()));
       await context.networks.end(folders.network);
       await tidied(runs, session);
-      if (forget) await removeFolder(folders.base);
+      if (forget) await removeOwned(folders.base);
     },
     close: () => standBy.close(),
   };
