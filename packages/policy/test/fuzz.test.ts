@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { parse } from "unbash";
 import { expect, test } from "vitest";
-import { parseCommand } from "../src/index.ts";
+import { parseCommand, quoteWords } from "../src/index.ts";
 import { allBuiltin } from "./matching.ts";
 import { decide, identify } from "./world.ts";
 
@@ -103,6 +103,74 @@ test("putting a review behind a command never makes it looser", async () => {
     }),
     { numRuns: 400 },
   );
+});
+
+/** Ways to run the same command, or to run it beside something harmless. None of them may make a review looser. */
+const disguises: readonly ((command: string) => string)[] = [
+  (command) => `timeout 5 bash -c ${quoteWords([command])}`,
+  (command) => `eval ${quoteWords([command])}`,
+  (command) => `sh -c ${quoteWords([command])}`,
+  (command) => `env A=1 nice -n 5 bash -c ${quoteWords([command])}`,
+  (command) => `echo "$(${command}\n)"`,
+  (command) => `cat <(${command}\n)`,
+  (command) => `x=$(${command}\n); echo "$x"`,
+  (command) => `f() {\n${command}\n}; f`,
+  (command) => `if true; then\n${command}\nfi`,
+  (command) => `for i in 1 2; do\n${command}\ndone`,
+  (command) => `(\n${command}\n) | cat`,
+  (command) => `true &&\n{\n${command}\n}`,
+  (command) => `ls || {\n${command}\n}`,
+  (command) => `trap ${quoteWords([command])} EXIT`,
+  (command) => `alias x=${quoteWords([command])}`,
+  (command) => `bash <<'END_OF_IT'\n${command}\nEND_OF_IT`,
+  (command) => `cat <<END_OF_IT\n$(${command}\n)\nEND_OF_IT`,
+  (command) => `[[ -f a ]] && {\n${command}\n} >/dev/null 2>&1`,
+  (command) => `case a in a)\n${command}\n;; esac`,
+  (command) => `while ! {\n${command}\n}; do sleep 1; done`,
+  (command) => `find . -name x -exec bash -c ${quoteWords([command])} \\;`,
+  (command) => `ls | xargs -I{} bash -c ${quoteWords([command])}`,
+  (command) => `watch ${quoteWords([command])}`,
+];
+const plainReviews = real.filter((command) => !/<<|#|\\$/.test(command) && !hasProblems(command));
+
+function hasProblems(command: string): boolean {
+  return parseCommand(command).problems.length > 0;
+}
+
+test("no wrapper, quoting or substitution around a command that is asked for makes it allowed", async () => {
+  const asked: string[] = [];
+  for (const command of plainReviews) if ((await decide(command)).decision !== "allow") asked.push(command);
+  expect(asked.length).toBeGreaterThan(200);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...asked),
+      fc.array(fc.constantFrom(...disguises), { minLength: 1, maxLength: 2 }),
+      async (command, ways) => {
+        const line = ways.reduce((inner, disguise) => disguise(inner), command);
+        expect((await decide(line)).decision, line).not.toBe("allow");
+      },
+    ),
+    { numRuns: 1500 },
+  );
+}, 60_000);
+
+test("a word written in another way of quoting is the same word", async () => {
+  const ways: readonly ((word: string) => string)[] = [
+    (word) => `'${word}'`,
+    (word) => `"${word}"`,
+    (word) => `$'${[...word].map((each) => `\\x${each.charCodeAt(0).toString(16).padStart(2, "0")}`).join("")}'`,
+    (word) => `${word.slice(0, 1)}''${word.slice(1)}`,
+    (word) => `\\${word}`,
+    (word) => [...word].map((each) => `"${each}"`).join(""),
+  ];
+  const commands = ["rm -rf src", "git push --force", "sudo id", "curl example.com", "cat .env", "ls -la src", "git log -3", "npm publish"];
+  for (const command of commands) {
+    const plain = await decide(command);
+    for (const way of ways) {
+      const line = command.split(" ").map(way).join(" ");
+      expect(await decide(line), line).toMatchObject({ decision: plain.decision, rule: plain.rule, provenRead: plain.provenRead });
+    }
+  }
 });
 
 test("a host that fails, or lies about nothing, ends in a review", async () => {

@@ -44,6 +44,13 @@ const unattended = {
   DEBIAN_FRONTEND: "noninteractive",
   PIP_NO_INPUT: "1",
   PIP_DISABLE_PIP_VERSION_CHECK: "1",
+  // A repository's settings must not make a reading git, or a pager, run a program that they name.
+  GIT_CONFIG_COUNT: "2",
+  GIT_CONFIG_KEY_0: "core.fsmonitor",
+  GIT_CONFIG_VALUE_0: "false",
+  GIT_CONFIG_KEY_1: "log.showSignature",
+  GIT_CONFIG_VALUE_1: "false",
+  LESSSECURE: "1",
   // What a program printed before it was ended must not sit in its buffer.
   PYTHONUNBUFFERED: "1",
   npm_config_fund: "false",

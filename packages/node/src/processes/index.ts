@@ -25,6 +25,7 @@ import { entriesFolder, fileName, markOf, refOf, runFolder, sessionFolders } fro
 import { bootId, currentOwner, isAlive } from "./identity.ts";
 import { closeInput, writeInput } from "./input.ts";
 import { defaultScripts, prepareLaunch } from "./launch.ts";
+import { createLocate } from "./locate.ts";
 import type { LaunchContext } from "./launch.ts";
 import { endOfRun, readStart, revokeClaim } from "./records.ts";
 import { removeOwned } from "./remove.ts";
@@ -148,6 +149,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     return keep(await attachRun(placeOf(ref, isCheck ? folder.network : network, [...workspaceRoots, base], group)));
   };
 
+  let locate: ReturnType<typeof createLocate> | undefined;
   return {
     owner,
     isAlive,
@@ -162,6 +164,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     start,
     attach: (session, id, attempt) => attach(refOf(session, id, attempt), session),
     record: (session, id, attempt, intentBoot) => recordOf(home, session, refOf(session, id, attempt), intentBoot),
+    locate: (program) => (locate ??= createLocate(environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", workspaceRoots))(program),
     revoke: async (session, id, attempt) => {
       const taken: number[] = [];
       for (let number = 0; number <= attempt; number += 1) {

@@ -1,7 +1,7 @@
 import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
 import { analyse } from "../facts/analyse.ts";
 import type { Fact } from "../facts/fact.ts";
-import type { PolicyPlaces } from "../facts/place.ts";
+import { isBelow, type PolicyPlaces } from "../facts/place.ts";
 import { identify, type Lookup, newLookup, pathsOf, resolveNeed, touch } from "../facts/resolve.ts";
 import { type Places, programOf, type SimpleCommand } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
@@ -33,9 +33,15 @@ export async function commandParts(
   const lookup = newLookup(request, places, movesFiles);
   const parts: Part[] = [];
   let provenRead = analysis.onlyReads;
-  for (const { command, run, facts: found, needs } of analysis.subjects) {
+  const shadowed = new Set<SimpleCommand>();
+  for (const command of parsed.commands) if (await isShadowed(command, lookup)) shadowed.add(command);
+  // In a repository that nobody vouches for, git's drivers and filters may be anything.
+  const isGit = (command: SimpleCommand): boolean => programOf(command.words) === "git";
+  if (shadowed.size > 0 || (!request.isTrusted && parsed.commands.some(isGit))) provenRead = false;
+  for (const { command, run: found, facts: foundFacts, needs } of analysis.subjects) {
+    const run = found !== null && shadowed.has(found.command) ? { ...found, isSure: false } : found;
     lookup.touched = [];
-    const facts = [...found];
+    const facts = [...foundFacts];
     for (const need of needs) facts.push(...(await resolveNeed(need, command?.places ?? null, lookup)));
     if (facts.length > 0) provenRead = false;
     if (usesPaths && run !== null) await touchWords(run.command, lookup);
@@ -46,6 +52,33 @@ export async function commandParts(
     parts: parts.map((part) => ({ ...part, facts: [...part.facts, ground] })),
     provenRead: provenRead && ground.kind === "proven_read",
   };
+}
+
+/** Names that bash knows itself: no file is looked for. */
+const builtins = new Set(
+  ": . [ [[ (( alias bg bind break builtin caller cd command compgen complete continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test time times trap true type typeset ulimit umask unalias unset wait".split(
+    " ",
+  ),
+);
+
+/** Whether a bare name means a file that a session could have written: then it says nothing of what runs. */
+async function isShadowed({ words }: SimpleCommand, lookup: Lookup): Promise<boolean> {
+  const name = words[0]?.literal;
+  const { locate } = lookup.request;
+  if (name == null || locate === undefined || builtins.has(name)) return false;
+  let path: string | null;
+  try {
+    // What is written with its folder is looked for nowhere else.
+    path = name.includes("/") ? (name.startsWith("/") ? name : null) : await locate(name);
+  } catch {
+    return true;
+  }
+  if (path === null) return false;
+  const identity = await identify(lookup, path);
+  if (identity === null) return true;
+  const { temporary, holdfastHome } = lookup.places;
+  const { real, root } = identity;
+  return root !== null || temporary.some((folder) => isBelow(real, folder)) || (holdfastHome !== null && isBelow(real, holdfastHome));
 }
 
 /** What a program does with a file that its words name isn't known: it may read it, or write it. */

@@ -76,6 +76,7 @@ export interface Setting {
   readonly isTrusted?: boolean;
   readonly identify?: PolicyRequest["identify"];
   readonly isTracked?: PolicyRequest["isTracked"];
+  readonly locate?: NonNullable<PolicyRequest["locate"]>;
   readonly isPlanning?: boolean;
   readonly project?: string;
   readonly trust?: PolicyRequest["trust"] & {};

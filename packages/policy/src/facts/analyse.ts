@@ -161,11 +161,11 @@ function judgeRedirects(command: SimpleCommand, words: Findings): Findings | nul
 }
 
 /** `> file` and its like empty a file; what they put there instead is nothing. */
-function printsNothing({ words, isPiped }: SimpleCommand): boolean {
+function printsNothing({ words }: SimpleCommand): boolean {
   const program = programOf(words);
   if (words.length === 0) return true;
   if (program === ":" || program === "true") return true;
-  return !isPiped && program === "cat" && words.length === 2 && words[1]!.literal === "/dev/null";
+  return program === "cat" && words.length === 2 && words[1]!.literal === "/dev/null";
 }
 
 /** Programs whose words are no paths, or that judge their paths themselves. */

@@ -121,9 +121,23 @@ async function leavesWorkspace(target: ShellWord, places: Places, lookup: Lookup
 
 /** A relative path in a folder that isn't known. */
 function placeless(need: PathNeed): Fact[] {
-  return need.use === "delete" || need.use === "truncate"
-    ? [fact("loses_work", `${need.word.text}, in a folder that isn't known beforehand`)]
-    : [];
+  const { text, literal } = need.word;
+  switch (need.use) {
+    case "delete":
+    case "truncate":
+      return [fact("loses_work", `${text}, in a folder that isn't known beforehand`)];
+    case "write":
+    case "overwrite":
+      if (literal?.startsWith("../") === true || literal === "..")
+        return [fact("outside_write", `${text}, beside a folder that isn't known beforehand`, { unsandboxed: true })];
+      return literal !== null && isRunLater(literal) ? [fact("protected_write", text)] : [];
+    case "read":
+    case "list":
+    case "installed":
+    case "move":
+    case "restore":
+      return [];
+  }
 }
 
 /** Every path that a word may mean; null where the folder it starts from isn't known. `~` where the home isn't. */

@@ -90,11 +90,11 @@ const journal: Judge = (call, findings) => {
     addFact(findings, "services", call.text, outside);
 };
 
-/** macOS: adds variables and shares to what the person's whole desktop does. */
+/** xclip is there to fill it unless it is told otherwise; the others to read it. */
 const clipboard: Judge = (call, findings) => {
-  const writes =
-    call.texts.some((text) => /^-?-i(?:n|nput)?$/.test(text)) || (call.command.isPiped && !call.texts.some((text) => /^-?-o/.test(text)));
-  if (!writes) addFact(findings, "secret_read", `${call.text} reads the person's clipboard`, outside);
+  const option = call.program === "xclip" ? /^-?-o/ : /^-?-(?:i|c|d|clear|delete|help|version)/;
+  const isGiven = call.texts.some((text) => option.test(text));
+  if (call.program === "xclip" ? isGiven : !isGiven) addFact(findings, "secret_read", `${call.text} reads the person's clipboard`, outside);
 };
 
 const gpg: Judge = (call, findings) => {

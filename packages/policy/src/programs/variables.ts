@@ -23,7 +23,7 @@ const harmlessValues: Readonly<Record<string, RegExp>> = {
 
 /** Names within the families above that only carry text or switch something off. */
 const onlyText =
-  /^(?:GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS|GIT_TRACE\w*|GIT_MERGE_AUTOEDIT|GIT_PS1_\w+|GIT_CONFIG_NOSYSTEM|GIT_REFLOG_ACTION|GIT_LITERAL_PATHSPECS|DOCKER_BUILDKIT|AWS_(?:DEFAULT_)?REGION|AWS_PAGER|XDG_RUNTIME_DIR)$/;
+  /^(?:GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS|GIT_MERGE_AUTOEDIT|GIT_PS1_\w+|GIT_CONFIG_NOSYSTEM|GIT_REFLOG_ACTION|GIT_LITERAL_PATHSPECS|DOCKER_BUILDKIT|AWS_(?:DEFAULT_)?REGION|AWS_PAGER|XDG_RUNTIME_DIR)$/;
 
 /** Option variables that are harmless as long as no option loads code. */
 const optionVariable =
@@ -36,6 +36,8 @@ export function changesWhatRuns(assignment: ShellAssignment): string | null {
   const { name, value } = assignment;
   const text = value?.literal ?? null;
   if (onlyText.test(name)) return null;
+  // Anything else names a file that the trace is appended to.
+  if (name.startsWith("GIT_TRACE") && text !== null && /^(?:[0-2]|true|false)?$/.test(text)) return null;
   if (text !== null && harmlessValues[name]?.test(text) === true) return null;
   if (toolVariable.test(name)) {
     const isBare = text !== null && bareTool.test(text) && !/^(?:ba|da|z|k)?sh\b/.test(text);

@@ -102,37 +102,26 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
       const rest = node.else === undefined ? flow.failed : join(walk(node.else, flow.failed, context));
       return still(either(after, rest));
     }
-    case "While": {
-      const inside = movesAway(node) ? null : places;
-      walk(node.clause, inside, context);
-      walk(node.body, inside, context);
-      return still(inside);
-    }
+    case "While":
+      return repeated(node, places, (inside) => {
+        walk(node.body, join(walk(node.clause, inside, context)), context);
+      });
     case "For":
-    case "Select": {
-      const inside = movesAway(node) ? null : places;
+    case "Select":
       refuseGlued(node.wordlist ?? [], context);
-      node.wordlist?.forEach((word) => lookInside(word, inside, context));
-      record([], [{ name: node.name.value, value: null }], [], inside, context, noInput);
-      walk(node.body, inside, context);
-      return still(inside);
-    }
-    case "ArithmeticFor": {
-      const inside = movesAway(node) ? null : places;
-      for (const part of [node.initialize, node.test, node.update]) if (part !== undefined) lookInside(part, inside, context);
-      record([literalWord("((")], [], [], inside, context, keywordInput);
-      walk(node.body, inside, context);
-      return still(inside);
-    }
-    case "Case": {
+      node.wordlist?.forEach((word) => lookInside(word, places, context));
+      record([], [{ name: node.name.value, value: null }], [], places, context, noInput);
+      return repeated(node, places, (inside) => walk(node.body, inside, context));
+    case "ArithmeticFor":
+      for (const part of [node.initialize, node.test, node.update]) if (part !== undefined) lookInside(part, places, context);
+      record([literalWord("((")], [], [], places, context, keywordInput);
+      return repeated(node, places, (inside) => walk(node.body, inside, context));
+    case "Case":
       lookInside(node.word, places, context);
-      const inside = movesAway(node) ? null : places;
-      for (const item of node.items) {
-        item.pattern.forEach((word) => lookInside(word, places, context));
-        walk(item.body, inside, context);
-      }
-      return still(inside);
-    }
+      for (const item of node.items) item.pattern.forEach((word) => lookInside(word, places, context));
+      return repeated(node, places, (inside) => {
+        for (const item of node.items) walk(item.body, inside, context);
+      });
     case "Function":
       return walkFunction(node, places, context);
     case "Coproc":
@@ -153,6 +142,14 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
 
 function join(flow: Flow): Places {
   return either(flow.ok, flow.failed);
+}
+
+/** What runs again, or after a part of itself, may find itself elsewhere: it is judged where it begins, and where nothing is known. */
+function repeated(node: SyntaxNode, places: Places, once: (inside: Places) => void): Flow {
+  once(places);
+  if (places === null || !movesAway(node)) return still(places);
+  once(null);
+  return still(null);
 }
 
 function walkList(statements: readonly Statement[], start: Places, context: WalkContext): Flow {
@@ -184,9 +181,11 @@ function movesAway(node: SyntaxNode): boolean {
 /** A function's body runs when it is called, anywhere; a name that it takes no longer means the program. */
 function walkFunction(node: FunctionNode, places: Places, context: WalkContext): Flow {
   context.out.changesLookup = true;
-  if (movesAway(node.body)) context.out.losesPlaces = true;
   if (multiplies(node.body, node.name.value)) problem(context, "fork_bomb", `the function ${node.name.text} starts itself again and again`);
-  walk(node.body, context.out.losesPlaces ? null : places, { ...context, isPiped: true });
+  const inside: WalkContext = { ...context, isPiped: true };
+  if (!context.out.losesPlaces) walk(node.body, places, inside);
+  if (movesAway(node.body)) context.out.losesPlaces = true;
+  if (context.out.losesPlaces) walk(node.body, null, inside);
   return still(context.out.losesPlaces ? null : places);
 }
 
@@ -365,7 +364,8 @@ function record(
   let flow = still(places);
   const inside: WalkContext = { ...context, via: [...context.via, program ?? "?"] };
   for (const inner of unwrapped.inner) {
-    const from = unwrapped.losesPlace ? null : places;
+    const { movesTo } = unwrapped;
+    const from = movesTo !== undefined ? changeFolder("cd", [movesTo], places).ok : unwrapped.losesPlace ? null : places;
     if (inner.type === "hidden") problem(context, "hidden_code", inner.what);
     else if (inner.type === "words") flow = record(inner.words, inner.assignments, [], from, inside, input);
     else flow = context.readLine(inner.line.literal ?? "", from, inside);

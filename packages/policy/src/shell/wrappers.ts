@@ -16,6 +16,8 @@ export interface Unwrapped {
   readonly isTransparent: boolean;
   /** True where `inner` runs in a folder that isn't known. */
   readonly losesPlace: boolean;
+  /** The folder in which `inner` runs: `env -C folder`. */
+  readonly movesTo?: ShellWord;
 }
 
 export interface Input {
@@ -121,6 +123,7 @@ function unwrapForm(program: string, args: readonly ShellWord[]): Unwrapped | nu
   const lines = read.options.filter((option) => form.lines?.includes(option.name) === true);
   const inner: Inner[] = lines.map((option) => (option.value === null ? { type: "hidden", what: program } : lineOf(option.value, program)));
   const losesPlace = read.options.some((option) => ["C", "chdir", "D", "chroot"].includes(option.name));
+  const movesTo = read.options.findLast((option) => ["C", "chdir", "D"].includes(option.name))?.value ?? undefined;
   const words = read.operands.slice(form.operands ?? 0);
   // What follows is appended to the line: `env -S 'rm -r' src`.
   if (lines.length > 0 && program === "env" && words.length > 0) return hidden("env -S with more words");
@@ -137,7 +140,12 @@ function unwrapForm(program: string, args: readonly ShellWord[]): Unwrapped | nu
   if (words.length > 0) inner.push(asWords(words, assignments));
   else if (assignments.length === 0 && inner.length === 0) return null;
   const isOpaque = read.options.some((option) => form.opaque?.includes(option.name) === true);
-  return { inner, isTransparent: form.isTransparent && !isOpaque && words.length > 0, losesPlace };
+  return {
+    inner,
+    isTransparent: form.isTransparent && !isOpaque && words.length > 0,
+    losesPlace,
+    ...(movesTo !== undefined && { movesTo }),
+  };
 }
 
 function unwrapShell(program: string, args: readonly ShellWord[], input: Input): Unwrapped {
@@ -197,7 +205,7 @@ function unwrapAlias(args: readonly ShellWord[]): Unwrapped | null {
     const at = word.text.indexOf("=");
     return at <= 0 ? [] : [lineOf(cutWord(word, at + 1), "alias")];
   });
-  return inner.length === 0 ? null : { inner, isTransparent: false, losesPlace: true };
+  return inner.length === 0 ? null : { inner, isTransparent: false, losesPlace: false };
 }
 
 const xargsOptions = {

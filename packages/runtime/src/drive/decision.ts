@@ -45,6 +45,7 @@ async function ask(granted: readonly Json[], driver: Driver, name: string, plan:
     ...(settings.approvals === "ask" ? { wantsOffers: true } : {}),
     repeatsDoubt: driver.registers.get("doubt", `${name}:${inputDigest}`) !== null,
     identify: (path) => ports.files.identify(path),
+    ...(ports.processes.locate === undefined ? {} : { locate: (program: string) => ports.processes.locate!(program) }),
     isTracked: (path) => ports.observer.isTracked(path),
   });
 }

@@ -30,6 +30,8 @@ export interface PolicyRequest {
   /** A call equal in tool and input is in doubt. */
   readonly repeatsDoubt: boolean;
   readonly identify: (path: string) => Promise<PathIdentity>;
+  /** For commands: the file that a bare name means to their shell; null where there is none. Absent: names are what they seem. */
+  readonly locate?: (program: string) => Promise<string | null>;
   /** For commands: files the workspace's version control tracks below this real path (`rm -rf` of tracked work). */
   readonly isTracked: (realPath: string) => Promise<boolean>;
 }

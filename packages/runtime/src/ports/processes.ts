@@ -104,6 +104,11 @@ export interface Processes {
   sandboxProblem(): Promise<string | null>;
   /** What confines and limits commands here, for a person: a few words each. */
   sandboxForm?(): Promise<readonly string[]>;
+  /**
+   * Real path of the file that a bare name means to a command's shell, by the PATH that commands get; null where there is
+   * none. Where it lies tells whether the name can be trusted. Absent where commands have no PATH.
+   */
+  locate?(program: string): Promise<string | null>;
   /** Throws `claim_lost` where this attempt was revoked or started before, `sandbox_unavailable` where it can't be confined. */
   start(spec: CommandSpec): Promise<RunningCommand>;
   /**
