@@ -9,6 +9,7 @@ import type { Evaluate, Figure } from "./eval/evaluation.ts";
 /** Loaded by name, so that one evaluation needs nothing of another. */
 const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Evaluate }>>> = {
   "command-policy": () => import("./eval/command-policy.ts"),
+  lies: () => import("./eval/lies.ts"),
   "tool-search": () => import("./eval/tool-search.ts"),
 };
 

@@ -7,6 +7,7 @@ import { counter, type Round, type Rounds, type VerifierInput } from "./rounds.t
 import { type Signatures, takeSignatures } from "./signatures.ts";
 import { subjectOf } from "./subject.ts";
 import { dependenciesInScope } from "./toolchains.ts";
+import { findTools } from "./tools-found.ts";
 
 /** What the baseline stores for later rounds, besides its manifest. */
 export interface StoredInputs {
@@ -15,6 +16,8 @@ export interface StoredInputs {
   readonly outputs: readonly string[];
   readonly around: Readonly<Record<string, string>>;
   readonly builds: Readonly<Record<string, string>>;
+  /** Programs and what else is outside the workspace; null in sessions from before it was kept. */
+  readonly tools: Readonly<Record<string, string>> | null;
 }
 
 /** A failing baseline is run again where that is quick, to know a flaky check from the start. */
@@ -66,6 +69,7 @@ export async function takeBaseline(
     outputs,
     around: earlier === null ? around : stored.around,
     builds: { ...builds, ...stored.builds },
+    tools: { ...(await findTools(observer, files, named, manifest)).signatures, ...stored.tools },
   };
   const subject = earlier?.subject ?? (await subjectOf(snapshot, outputs, observer));
   return { subject, manifest, evidence, inputs: kept as unknown as Json };
@@ -87,7 +91,13 @@ async function runBaseline(rounds: Rounds, round: Round): Promise<Evidence> {
 
 export function storedInputs(inputs: Json): StoredInputs {
   const stored = inputs as unknown as Partial<StoredInputs> | null;
-  return { version: 1, outputs: stored?.outputs ?? [], around: stored?.around ?? {}, builds: stored?.builds ?? {} };
+  return {
+    version: 1,
+    outputs: stored?.outputs ?? [],
+    around: stored?.around ?? {},
+    builds: stored?.builds ?? {},
+    tools: stored?.tools ?? null,
+  };
 }
 
 /** Build output is left out: a check writes it, so it would tell one round from the next. */

@@ -44,6 +44,13 @@ export async function countWeakness(
 ): Promise<Weakness | null> {
   const before = await executed(first, null, blobs);
   const after = await executed(now, isSameTests ? first : null, blobs);
+  if (showsFailures(first, now)) {
+    const failed = now.counts?.failed ?? 0;
+    return {
+      kind: "failures_shown",
+      detail: `it ended with status 0, and its output shows ${failed} failed ${failed === 1 ? "test" : "tests"}`,
+    };
+  }
   if (after === 0) return { kind: "no_tests_ran", detail: "no test ran" };
   if (before === null || before === 0) return null;
   if (after === null) return { kind: "fewer_tests", detail: `the first run showed ${before} tests, this one shows no counts` };
@@ -53,4 +60,9 @@ export async function countWeakness(
   const ran = new Set(next);
   const gone = old.filter((name) => !ran.has(name));
   return gone.length === 0 ? null : { kind: "fewer_tests", detail: `these tests no longer ran: ${some(gone)}` };
+}
+
+/** Whether a run that ended well shows failed tests, more than one that ended well before the work. */
+export function showsFailures(first: CheckRun | null, now: CheckRun): boolean {
+  return (now.counts?.failed ?? 0) > (first?.passed === true ? (first.counts?.failed ?? 0) : 0);
 }

@@ -1,15 +1,24 @@
 import type { CommandCheck, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
-import type { Baseline, VerifierContext } from "@holdfast/runtime";
+import type { Baseline, Snapshot, VerifierContext } from "@holdfast/runtime";
 import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
-import { countWeakness, executed } from "./count-weakness.ts";
+import { countWeakness, executed, showsFailures } from "./count-weakness.ts";
 import { matcher } from "./glob.ts";
 import { followBuilds } from "./builds.ts";
-import { type CheckInputs, findInputs, keyOf } from "./inputs.ts";
+import { type CheckInputs, findInputs, keyOf, placeOf } from "./inputs.ts";
 import { followInstalls } from "./installs.ts";
 import { changedInputs, restoredInputs } from "./original.ts";
+import { asInputs, findReach, testText } from "./reach/reach.ts";
+import { pythonGuard, watchEnvironment, watchFolder } from "./reach/watch.ts";
 import { type BoundRun, counter, type Round, type Rounds, type VerifierInput } from "./rounds.ts";
 import { changedKeys, type Signatures, takeSignatures } from "./signatures.ts";
+import { changedTools, findTools } from "./tools-found.ts";
 import { movedFiles, some } from "./subject.ts";
+
+/** Sources that may be right by chance: runs in all, and ms that the repeated ones may take together. */
+const mostRepeats = 12;
+const repeatsUpToMs = 20_000;
+/** A check that takes longer is not run once more only to be watched. */
+const watchedUpToMs = 5 * 60_000;
 
 /** What a passing run is held against. */
 interface Held {
@@ -51,7 +60,7 @@ export async function checkFinal(
   };
 
   const wasFlaky = first?.weaknesses.some((weakness) => weakness.kind === "flaky") ?? false;
-  const { bound, repeats, hasFailedHere } = await runUntilKnown(rounds, round, wasFlaky);
+  const { bound, repeats, hasFailedHere } = await runUntilKnown(rounds, round, start, wasFlaky);
   const weaknesses: Weakness[] = [];
   const passes = repeats.filter((run) => run.passed).length;
   if (passes > 0 && passes < repeats.length) weaknesses.push({ kind: "flaky", detail: `${passes} of ${repeats.length} runs passed` });
@@ -67,6 +76,7 @@ export async function checkFinal(
     const held: Held = { input, rounds, round, bound, now, manifest: baseline.manifest, first: first?.run ?? null, isAccepted };
     const tests = await weighInputs(held);
     originalInputsRun = tests.originalInputsRun;
+    if (tests.mayDiffer && tests.weaknesses.length === 0) weaknesses.push(...(await runAgain(rounds, round, repeats)));
     const installed = await followInstalls(input, stored.around, context.runs, {
       before: baseline.manifest,
       after: bound.after.manifest,
@@ -82,13 +92,26 @@ export async function checkFinal(
   return rounds.evidence(round, "final", bound, { originalInputsRun, repeats, weaknesses, notes });
 }
 
+/** What is new may be a matter of chance or of the hour: it must pass each time, as often as there is time for. */
+async function runAgain(rounds: Rounds, round: Round, repeats: CheckRun[]): Promise<Weakness[]> {
+  let spent = 0;
+  for (let last = repeats.at(-1); last !== undefined && repeats.length < mostRepeats; last = repeats.at(-1)) {
+    spent += last.durationMs;
+    if (spent > repeatsUpToMs) break;
+    repeats.push((await rounds.inWorkspace(round)).run);
+  }
+  const passes = repeats.filter((run) => run.passed).length;
+  return passes === repeats.length ? [] : [{ kind: "flaky", detail: `${passes} of ${repeats.length} runs passed` }];
+}
+
 /** A run that moves the tree is repeated once, and so is one that fails or whose baseline was flaky. */
 async function runUntilKnown(
   rounds: Rounds,
   round: Round,
+  start: Snapshot,
   wasFlaky: boolean,
-): Promise<{ readonly bound: BoundRun; readonly repeats: readonly CheckRun[]; readonly hasFailedHere: boolean }> {
-  let bound = await rounds.inWorkspace(round);
+): Promise<{ readonly bound: BoundRun; readonly repeats: CheckRun[]; readonly hasFailedHere: boolean }> {
+  let bound = await rounds.inWorkspace(round, start);
   const { hasFailedHere } = bound;
   const repeats = [bound.run];
   const moved = bound.subjectBefore !== bound.subjectAfter;
@@ -100,7 +123,9 @@ async function runUntilKnown(
 }
 
 /** Where the check's inputs changed, their earlier version must pass over the final tree too. */
-async function weighInputs(held: Held): Promise<{ readonly weaknesses: Weakness[]; readonly originalInputsRun: CheckRun | null }> {
+async function weighInputs(
+  held: Held,
+): Promise<{ readonly weaknesses: Weakness[]; readonly originalInputsRun: CheckRun | null; readonly mayDiffer: boolean }> {
   const { input, rounds, round, bound, now, manifest, first, isAccepted } = held;
   const { observer, files } = input;
   const before = await findInputs(round.check, manifest, observer, files, now.named.scripts);
@@ -112,15 +137,24 @@ async function weighInputs(held: Held): Promise<{ readonly weaknesses: Weakness[
     weaknesses.push({ kind: "test_changed", detail: `the test itself changed${what}: ${some(names)}` });
   };
 
+  const manifests = { before: manifest, after: bound.after.manifest };
+  const reach = await findReach(observer, manifests, after.inputs, await testText(observer, manifests.after, after));
+  const reaching = reach.reaching.filter(({ entry }) => !isAccepted(entry.path));
+  changes.push(...(await asInputs(observer, manifest, reaching)));
+
   let originalInputsRun: CheckRun | null = null;
   if (changes.length > 0) {
-    const names = changes.map((change) => change.path);
+    const names = changes.map(({ path }) => {
+      const reached = reaching.find(({ entry }) => entry.path === path);
+      return reached === undefined ? path : `${path} (it ${reached.what})`;
+    });
     const restored = await restoredInputs(changes, { before: manifest, after: bound.after.manifest }, observer);
     if (restored.missing.length > 0) changed(", and its earlier version is no longer stored", restored.missing);
     else {
       originalInputsRun = await rounds.inCopy(round, bound.after.manifest, restored.changes, []);
       const [ran, wanted] = [await executed(originalInputsRun, first, input.blobs), await executed(first, null, input.blobs)];
       if (!originalInputsRun.passed) changed(", and its earlier version does not pass", names);
+      else if (showsFailures(first, originalInputsRun)) changed(", and failures show where its earlier version runs", names);
       else if (wanted !== null && wanted > (ran ?? 0)) changed(", and not all of its earlier version ran", names);
     }
   }
@@ -128,7 +162,26 @@ async function weighInputs(held: Held): Promise<{ readonly weaknesses: Weakness[
   const hasAccepted = all.length > changes.length;
   const counted = await countWeakness(first, bound.run, originalInputsRun === null, input.blobs);
   if (counted !== null && !(hasAccepted && counted.kind === "fewer_tests")) weaknesses.push(counted);
-  return { weaknesses, originalInputsRun };
+  const watched = reach.mayReach.filter((path) => !isAccepted(path));
+  if (weaknesses.length === 0 && watched.length > 0 && bound.run.durationMs <= watchedUpToMs)
+    weaknesses.push(...(await weighWatched(held, watched)));
+  return { weaknesses, originalInputsRun, mayDiffer: reach.mayDiffer };
+}
+
+/** Sources that could act on their tests must pass where they can't. */
+async function weighWatched({ input, rounds, round, bound, first }: Held, watched: readonly string[]): Promise<Weakness[]> {
+  const home = placeOf(input.files, input.files.cwd);
+  const folder = home === null || home.path === "" ? watchFolder : `${home.path}/${watchFolder}`;
+  const guard = {
+    root: home?.root ?? "",
+    path: `${folder}/sitecustomize.py`,
+    kind: "file" as const,
+    content: new TextEncoder().encode(pythonGuard(watched)),
+  };
+  const run = await rounds.inCopy({ ...round, env: watchEnvironment(watched) }, bound.after.manifest, [guard], []);
+  const [ran, wanted] = [await executed(run, first, input.blobs), await executed(bound.run, first, input.blobs)];
+  if (run.passed && !showsFailures(first, run) && (wanted === null || wanted <= (ran ?? 0))) return [];
+  return [{ kind: "reaches_tests", detail: `it passes only while these sources can act on their own tests: ${some(watched)}` }];
 }
 
 /** What is ignored but decides: dependencies and configuration as at the baseline or as recorded installs left them, build output made from this tree. */
@@ -146,6 +199,16 @@ async function weighSurroundings(
   const around = changedKeys(stored.around, atStart.around).filter((key) => !isAccepted(pathOf(key)));
   if (around.length > 0)
     weaknesses.push({ kind: "inputs_changed", detail: `what the check uses changed in this session: ${some(around)}` });
+
+  const tools =
+    stored.tools === null
+      ? []
+      : changedTools(stored.tools, await findTools(input.observer, input.files, [now.named], bound.after.manifest));
+  if (tools.length > 0)
+    weaknesses.push({
+      kind: "inputs_changed",
+      detail: `programs or settings outside the workspace changed in this session: ${some(tools)}`,
+    });
 
   const unbuilt = Object.entries(atStart.builds).filter(([key, signature]) => {
     const isTouched = stored.builds[key] !== signature;

@@ -14,6 +14,8 @@ export interface CheckInput {
   readonly part: FilePart | null;
   /** Hex SHA-256 of the part, or of the whole. */
   readonly digest: string;
+  /** It counts only because of its name, which stands before a runner's: where it was there at the baseline it does not. */
+  readonly isShadow: boolean;
 }
 
 export interface CheckInputs {
@@ -25,6 +27,10 @@ export interface CheckInputs {
 export interface Workplace {
   readonly cwd: string;
   readonly roots: readonly { readonly id: string; readonly path: string }[];
+  /** Where programs are looked for, in order. */
+  readonly programFolders?: readonly string[];
+  /** The user's home folder, where the session's commands could have written into it. */
+  readonly userFolder?: string | null;
 }
 
 /** The root a path lies in, and the path below it; null outside the workspace. */
@@ -57,11 +63,19 @@ export async function findInputs(
 
   const isInput = matcher(globsFor(check, named));
   const isGiven = matcher([...named.globs]);
+  const isShadow = matcher(toolchains.shadows);
+  const shadows = new Set<string>();
   const scripts = new Set([...named.scripts, ...also]);
   const wanted = new Map<string, ManifestEntry>();
   for (const entry of entries) {
     const isNamed = entry.root === home.root && (named.files.has(entry.path) || isGiven(entry.path));
-    if (isNamed || isInput(entry.path) || partOf(entry.path, scripts) !== null) wanted.set(keyOf(entry), entry);
+    // A link may stand for a whole folder of tests.
+    const isFolder = entry.kind === "link" && isInput(`${entry.path}/x`);
+    if (isNamed || isFolder || isInput(entry.path) || partOf(entry.path, scripts) !== null) wanted.set(keyOf(entry), entry);
+    else if (isShadow(entry.path)) {
+      wanted.set(keyOf(entry), entry);
+      shadows.add(keyOf(entry));
+    }
   }
   for (const entry of [...wanted.values()]) if (entry.kind === "link") await addTarget(entry, entries, files, manifest, wanted);
 
@@ -71,7 +85,7 @@ export async function findInputs(
     const part = isWhole || entry.kind === "link" ? null : partOf(entry.path, scripts);
     const bytes = part === null ? null : await files.content(manifest, entry);
     const digest = part === null || bytes === null ? `${entry.kind}:${entry.digest}` : sha256(part.read(new TextDecoder().decode(bytes)));
-    inputs.set(key, { entry, part, digest });
+    inputs.set(key, { entry, part, digest, isShadow: shadows.has(key) });
   }
   return { inputs, named };
 }

@@ -93,6 +93,8 @@ const subcommands = new Set(["run", "test"]);
 const fileFlags = /^(?:-[cfr]|--(?:config|conf|rcfile|file|makefile|require|import|setup|opts|loader|env-file|project)[\w-]*)$/;
 /** Other files count by their name: what a line names besides is mostly what it tests. */
 const looksLikeTest = /test|spec|check|verify|assert|e2e|expect|golden|fixture|snapshot/i;
+/** A script that holds tests, by its name or folder. */
+const testLike = /(?:^|[/_.-])(?:tests?|t|specs?|e2e|bats)(?=[/_.-])/i;
 const deepest = 6;
 
 export async function findNamed(input: NamedInput): Promise<Named> {
@@ -129,11 +131,14 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     const text = await input.text(path);
     if (text === null) return;
     found.text += `\n${text}`;
-    await followLine(text, folder, depth + 1, true);
+    await followLine(text, folder, depth + 1, true, testLike.test(path));
   };
 
-  /** A program that a script file starts is more often what it tests than part of the test; its name decides. */
-  const followLine = async (line: string, start: string, depth: number, isScriptFile = false): Promise<void> => {
+  /**
+   * A program that a script file starts is more often what it tests than part of the test, and so is what a test sources;
+   * its name decides. What another script sources is part of that script.
+   */
+  const followLine = async (line: string, start: string, depth: number, isScriptFile = false, isTest = false): Promise<void> => {
     let folder = start;
     for (const all of simpleCommands(line)) {
       const words = unwrap(all);
@@ -147,14 +152,15 @@ export async function findNamed(input: NamedInput): Promise<Named> {
       for (const name of scriptNames(words)) await followScripts(name, depth);
       const isShell = shells.has(nameOf(program));
       const script = scriptIndex(words);
+      const isSourcing = program === "." || program === "source";
       for (const [index, word] of words.entries()) {
         if (isShell && words[index - 1]?.match(/^-[a-z]*c$/)) {
-          await followLine(word, base, depth + 1, isScriptFile);
+          await followLine(word, base, depth + 1, isScriptFile, isTest);
           continue;
         }
         for (const path of pathsOf(word, base, words[index - 1] === "-m")) {
           if (input.has(path)) {
-            const isRun = index === 0 || (index === script && (isShell || !isScriptFile));
+            const isRun = index === 0 || (index === script && (isShell || !isScriptFile || (isSourcing && !isTest)));
             const directs = fileFlags.test(words[index - 1] ?? "") || fileFlags.test(word.split("=")[0] ?? "");
             if (isRun || directs || looksLikeTest.test(nameOf(path)))
               await followFile(path, base, isRun && (isShell || !interpreters.test(nameOf(program))), depth);
@@ -181,7 +187,8 @@ function scriptIndex(words: Words): number {
   );
 }
 
-function unwrap(words: Words): Words {
+/** A command without the programs and variables that stand before it. */
+export function unwrap(words: Words): Words {
   let at = 0;
   while (at < words.length) {
     const word = words[at] ?? "";

@@ -13,6 +13,7 @@ export function changedInputs(before: ReadonlyMap<string, CheckInput>, after: Re
   for (const key of new Set([...before.keys(), ...after.keys()])) {
     const change = { before: before.get(key) ?? null, after: after.get(key) ?? null };
     const path = (change.after ?? change.before)?.entry.path ?? "";
+    if (change.before?.isShadow === true) continue;
     if (change.before?.digest !== change.after?.digest) changes.push({ path, ...change });
   }
   return changes.sort((a, b) => (a.path < b.path ? -1 : 1));

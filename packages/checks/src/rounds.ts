@@ -39,6 +39,8 @@ export interface Round {
   readonly outputs: readonly string[];
   /** Digest of all that decides the result. */
   readonly inputs: string;
+  /** Added to the runtime's own variables. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Numbers the round's runs, so that their records never collide. */
   readonly next: () => number;
 }
@@ -55,7 +57,8 @@ export interface BoundRun {
 }
 
 export interface Rounds {
-  inWorkspace(round: Round): Promise<BoundRun>;
+  /** `start`: the tree as it was looked at just now. */
+  inWorkspace(round: Round, start?: Snapshot): Promise<BoundRun>;
   /** Over a copy of `manifest` with `changes`, shown at the workspace's own path where the sandbox can. */
   inCopy(round: Round, manifest: string, changes: readonly ScratchChange[], without: readonly Place[]): Promise<CheckRun>;
   /** The session's own commands stand still meanwhile, and go on whatever becomes of `work`. */
@@ -79,7 +82,7 @@ export function createRounds(input: VerifierInput): Rounds {
   // Bytecode in the workspace is neither read nor written: it could be of other sources than those that are checked.
   const env = { PYTHONDONTWRITEBYTECODE: "1", PYTHONPYCACHEPREFIX: "/dev/null/none", ...input.env };
 
-  const run = ({ check, context, signal, next }: Round, cwd: string, confinement: Confinement): Promise<CheckRun> =>
+  const run = ({ check, context, signal, next, env: added }: Round, cwd: string, confinement: Confinement): Promise<CheckRun> =>
     runOnce(
       { processes, blobs: input.blobs, clock: input.clock },
       {
@@ -89,7 +92,7 @@ export function createRounds(input: VerifierInput): Rounds {
         cwd,
         timeoutMs: check.timeoutMs,
         confinement,
-        env,
+        env: { ...env, ...added },
         handOver: context.handOver,
         onOutput: (text) => context.onOutput(check.id, text),
       },
@@ -105,11 +108,11 @@ export function createRounds(input: VerifierInput): Rounds {
   };
 
   return {
-    async inWorkspace(round) {
-      const before = await observer.snapshot(round.scope);
+    async inWorkspace(round, start) {
+      const before = start ?? (await observer.snapshot(round.scope));
       const subjectBefore = await subjectOf(before, round.outputs, observer);
       const result = await run(round, files.cwd, input.confinement("check"));
-      const after = await observer.snapshot(round.scope ?? before.manifest);
+      const after = await observer.snapshot(round.scope ?? before.manifest, true);
       const subjectAfter = await subjectOf(after, round.outputs, observer);
       const key = JSON.stringify([round.context.session, round.check.id, definitionDigest(round.check), subjectBefore, round.inputs]);
       const hasFailedHere = failures.has(key);

@@ -22,6 +22,11 @@ export const testFiles: readonly string[] = [
   "*_{spec,test}.rb",
   "*_test.{exs,dart}",
   "*.bats",
+  "*{_test,-test,.test}.{sh,bash,zsh,lua,R,jl,php,pl,c,cc,cpp,rs,ml,hs,erl}",
+  "test{_,-}*.{sh,bash,zsh,lua,R,jl,php,pl,c,cc,cpp}",
+  // Perl
+  "*.t",
+  "**/{t,xt}/**",
   // Folders of tests, with what lies in them
   "**/{test,tests,e2e}/**",
   `**/spec/**/*.{rb,${scripts.slice(1, -1)}}`,
@@ -40,6 +45,7 @@ export const runnerFiles: readonly string[] = [
   "{.mocharc*,.taprc,.c8rc*,.nycrc*,bunfig.toml,deno.json,deno.jsonc}",
   "{pytest.ini,.pytest.ini,conftest.py,tox.ini,noxfile.py,.coveragerc,sitecustomize.py,usercustomize.py}",
   "{Makefile,makefile,GNUmakefile,*.mk,justfile,Justfile,.justfile,Taskfile.yml,Taskfile.yaml,Rakefile,CMakeLists.txt}",
+  ".proverc",
   "{.rspec,spec_helper.rb,rails_helper.rb,test_helper.rb,phpunit.xml,phpunit.xml.dist}",
   "{.npmrc,.yarnrc,.yarnrc.yml,.pnpmfile.cjs,pnpm-workspace.yaml,turbo.json,nx.json,lerna.json}",
   "**/.cargo/{config,config.toml}",
@@ -69,7 +75,10 @@ export const toolFiles: readonly { readonly tool: RegExp; readonly files: readon
 export const sectionFiles: readonly { readonly file: string; readonly sections: RegExp }[] = [
   { file: "pyproject.toml", sections: /tool\.(pytest|tox|coverage|nox|hatch\.envs|poe|taskipy|pdm\.scripts|mypy|ruff|pyright)\b/ },
   { file: "setup.cfg", sections: /tool:pytest|tox|coverage|aliases|mypy|flake8/ },
-  { file: "Cargo.toml", sections: /\[\s*(package|lib|workspace|\[\s*(test|bench|bin|example)|profile|lints)\b/ },
+  {
+    file: "Cargo.toml",
+    sections: /\[\s*(package|lib|workspace|\[\s*(test|bench|bin|example)|profile|lints|patch|replace|dev-dependencies)\b/,
+  },
 ];
 
 /** Keys of package.json that direct a runner, beside the scripts that the check runs. */
@@ -101,4 +110,60 @@ export const configAbove: readonly string[] = [
 ];
 
 /** Dependency folders that some project has in scope: they run with the check, and changes in them count like its own. */
-export const dependenciesInScope: readonly string[] = ["**/{node_modules,.venv,venv}/**"];
+export const dependenciesInScope: readonly string[] = [
+  "**/{node_modules,.venv,venv}/**",
+  "**/vendor/**/{testify,gomega,ginkgo,phpunit,mockery,rspec*,minitest*,test-unit*}/**",
+];
+
+/** Names of Python's runners, which nothing else in a project has a use for. */
+const pythonRunners = "{unittest,pytest,_pytest,pluggy,iniconfig,nose,nose2,doctest,sitecustomize,usercustomize}";
+/** What runners load of the standard library; a file of the same name comes first only where Python begins to look. */
+const pythonLibrary =
+  "{abc,argparse,ast,asyncio,codecs,collections,concurrent,contextlib,copy,dataclasses,datetime,difflib,dis,enum,fnmatch,functools,gettext,heapq,importlib,inspect,io,json,linecache,locale,logging,operator,optparse,os,pathlib,platform,pprint,queue,random,re,reprlib,shutil,signal,site,socket,string,struct,subprocess,sys,tempfile,textwrap,threading,time,tokenize,traceback,types,typing,warnings,weakref}";
+const perlLibrary = "{strict,warnings,utf8,feature,Carp,Exporter,overload,vars,constant,base,parent,Config,POSIX}";
+
+/**
+ * Files that stand before a runner, a test library or what they load, where the language looks in the workspace first. One
+ * that was there at the baseline belongs to the project; one that appears is part of the test.
+ */
+export const shadows: readonly string[] = [
+  `${pythonRunners}.{py,pyc,pyd,so}`,
+  `${pythonRunners}.*.so`,
+  `**/${pythonRunners}/**`,
+  ...["/", "/src/", "/lib/"].flatMap((top) => [`${top}${pythonLibrary}.{py,pyc,pyd,so}`, `${top}${pythonLibrary}/**`]),
+  "*.pth",
+  "**/*.{dist-info,egg-info}/**",
+  `**/{lib,blib,inc,local}/**/${perlLibrary}.pm`,
+  "**/{Test,Test2,TAP}/**/*.pm",
+  "**/{Scalar,List}/Util.pm",
+  "**/{minitest,rspec,test/unit}/**/*.rb",
+  "{minitest,rspec}.rb",
+];
+
+/** What in the user's home folder reaches into runs of toolchains. */
+export const userFiles: readonly string[] = [
+  ".npmrc",
+  ".yarnrc",
+  ".yarnrc.yml",
+  ".bunfig.toml",
+  ".node_modules",
+  ".node_libraries",
+  ".local/lib",
+  ".proverc",
+  ".perl5",
+  "perl5",
+  ".rspec",
+  ".gemrc",
+  ".bundle",
+  ".cargo/config",
+  ".cargo/config.toml",
+  ".config/pip",
+  ".pip",
+  ".pydistutils.cfg",
+  ".config/go/env",
+  ".m2/settings.xml",
+  ".mavenrc",
+  ".gradle/gradle.properties",
+  ".gradle/init.gradle",
+  ".gradle/init.d",
+];

@@ -207,21 +207,21 @@ test("a snapshot writes nothing into .git and runs nothing that the repository n
 test("the git tree is named while files, index and HEAD agree", async () => {
   place = makePlace({ git: true });
   place.write("a", "a");
-  expect((await place.observer().snapshot(null)).gitTree).toBeNull();
+  expect((await place.observer().snapshot(null, true)).gitTree).toBeNull();
   place.commit();
   const observer = place.observer();
   const tree = place.git("rev-parse", "HEAD^{tree}").trim();
-  expect((await observer.snapshot(null)).gitTree).toBe(tree);
+  expect((await observer.snapshot(null, true)).gitTree).toBe(tree);
   utimesSync(join(place.dir, "a"), 5, 5);
-  expect((await observer.snapshot(null)).gitTree).toBe(tree);
+  expect((await observer.snapshot(null, true)).gitTree).toBe(tree);
   place.write("a", "b");
-  expect((await observer.snapshot(null)).gitTree).toBeNull();
+  expect((await observer.snapshot(null, true)).gitTree).toBeNull();
   place.git("add", "a");
-  expect((await observer.snapshot(null)).gitTree).toBeNull();
+  expect((await observer.snapshot(null, true)).gitTree).toBeNull();
   place.write("a", "a");
   place.git("add", "a");
   place.write("new", "");
-  expect((await observer.snapshot(null)).gitTree).toBeNull();
+  expect((await observer.snapshot(null, true)).gitTree).toBeNull();
 });
 
 test("flags in the index that make git look away change nothing", async () => {

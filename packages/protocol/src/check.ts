@@ -73,7 +73,6 @@ export const checkRun = z.object({
 });
 export type CheckRun = z.infer<typeof checkRun>;
 
-/** Why passing evidence is not enough. */
 /**
  * What one command that installs dependencies or builds made of ignored files, as seen right before and right after it.
  * `folders`: signatures by `root:path`, null where there was nothing. `locks`: the lock files that an install went by, as
@@ -87,6 +86,7 @@ export const recordedRun = z.object({
 });
 export type RecordedRun = z.infer<typeof recordedRun>;
 
+/** Why passing evidence is not enough. */
 export const weaknesses = [
   "flaky",
   "test_changed",
@@ -95,6 +95,8 @@ export const weaknesses = [
   "stale_build",
   "no_tests_ran",
   "fewer_tests",
+  "failures_shown",
+  "reaches_tests",
 ] as const;
 export const weakness = z.object({ kind: z.enum(weaknesses), detail: z.string() });
 export type Weakness = z.infer<typeof weakness>;

@@ -1,5 +1,5 @@
 import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import type { PolicyOptions, RuleData } from "@holdfast/policy";
 import type { BlobStore, Log, Policy, Ports } from "@holdfast/runtime";
 import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime-api.ts";
@@ -135,7 +135,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       processes,
       blobs,
       clock,
-      files,
+      files: { cwd, roots, programFolders: (env["PATH"] ?? "").split(delimiter), userFolder: reach.sandbox === "off" ? user : null },
       confinement: (purpose, binds) => ({ ...confinement, purpose, ...(binds === undefined ? {} : { binds }) }),
     }),
     policy,

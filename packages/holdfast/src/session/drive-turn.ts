@@ -36,6 +36,7 @@ export async function driveTurn(host: OpenHost, session: string, options: TurnOp
   try {
     const end = await host.runtime.drive(host.ports, session, {
       waiting: options.waiting,
+      endsCommands: options.waiting === "return",
       signal: forced.signal,
       ...(options.retryForMs === undefined ? {} : { retryForMs: options.retryForMs }),
       ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),

@@ -68,7 +68,8 @@ export async function listScope(places: ListPlaces, root: string, given: Listing
 async function listRepository(lister: Lister, prefix: string, depth: number): Promise<boolean> {
   const { git } = lister;
   const folder = prefix === "" ? lister.root : join(lister.root, prefix);
-  const given = lister.given?.[prefix] ?? null;
+  // A repository that appeared since can't say what of it is ignored: its rules are the session's own.
+  const given = lister.given === null ? null : (lister.given[prefix] ?? "");
   const others = (rules: string | null): Promise<string[] | null> => untracked(lister, folder, rules);
   const [printed, listed] = await Promise.all([git(folder, ["ls-files", "-s", "-z"]), others(given)]);
   if (printed.code !== 0 || listed === null) return false;

@@ -75,10 +75,10 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
 
   return {
     world: (isTrusted) => worldSections({ git, roots: input.files.roots, cwd, isTrusted, now: (input.now ?? Date.now)() }),
-    snapshot: (scope) =>
+    snapshot: (scope, wantsTree = false) =>
       inTurn(async () => {
         const earlier = scope === null ? null : await load(scope);
-        const { manifest, subject, gitTree } = await takeSnapshot(places, openRoots(), kept, earlier);
+        const { manifest, subject, gitTree } = await takeSnapshot(places, openRoots(), kept, earlier, wantsTree);
         return { subject, manifest: await store(manifest), gitTree };
       }),
     blobsOf: async (id) => {

@@ -52,10 +52,18 @@ export async function makeScratch(input: ScratchInput): Promise<ScratchCopy> {
 
 async function copyScope({ roots, manifest }: ScratchInput, copies: Readonly<Record<string, string>>): Promise<void> {
   const made = new Map<string, Promise<unknown>>();
+  // What was listed below a folder that is a link now is reached through the link.
+  const links = new Set(manifest.records.filter(({ kind }) => kind === "link").map(({ root, path }) => `${root}:${path}`));
+  const isBelowLink = (root: string, path: string): boolean => {
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
+      if (links.has(`${root}:${path.slice(0, at)}`)) return true;
+    return false;
+  };
   const copyOne = async ({ root, path, kind }: Manifest["records"][number]): Promise<void> => {
     const from = roots.find((candidate) => candidate.id === root)?.path;
     const copy = copies[root];
     if (from === undefined || copy === undefined || kind === "other" || kind === "submodule") return;
+    if (links.size > 0 && isBelowLink(root, path)) return;
     const folder = path.slice(0, Math.max(0, path.lastIndexOf("/")));
     const key = `${copy}/${folder}`;
     if (!made.has(key)) made.set(key, mkdir(fsPath(copy, folder), { recursive: true }));

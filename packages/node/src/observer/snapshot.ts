@@ -35,6 +35,7 @@ export async function takeSnapshot(
   roots: readonly SnapshotRoot[],
   kept: KeptContents,
   scope: Manifest | null,
+  wantsTree: boolean,
 ): Promise<Taken> {
   const records: FileRecord[] = [];
   const rules: Record<string, Listing["rules"]> = {};
@@ -48,7 +49,7 @@ export async function takeSnapshot(
     const found = await readRoot(root, number, files, listing);
     root.cache.save();
     rules[root.id] = listing.rules;
-    trees.push(await cleanTree(places, root, listing, found));
+    trees.push(wantsTree ? await cleanTree(places, root, listing, found) : null);
     for (const record of await keepDirty(root, found, kept, room)) records.push(record);
   }
   return { manifest: { records, rules }, subject: subjectOf(records), gitTree: roots.length === 1 ? (trees[0] ?? null) : null };

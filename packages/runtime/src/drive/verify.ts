@@ -75,14 +75,21 @@ export async function judgeRound(driver: Driver, round: number): Promise<Session
   const stale = driver.head.turn?.checking?.isReopened === true ? [] : driver.ports.verifier.stale(evidence);
   if (stale.length > 0) return [{ type: "checks.reopened", payload: { checkIds: [...stale] } }];
   const baseline = driver.registers.get("baseline", "");
-  const { verdict, report, forModel } = driver.ports.verifier.judge({
-    checks: checksOf(driver),
-    baseline,
-    evidence,
-    subject: baseline === null ? null : await driver.ports.verifier.subject(baseline).catch(() => null),
-    ...(await changesOfTurn(driver)),
-    message: finalMessage(driver)?.text ?? "",
-  });
+  const look = async () =>
+    driver.ports.verifier.judge({
+      checks: checksOf(driver),
+      baseline,
+      evidence,
+      subject: baseline === null ? null : await driver.ports.verifier.subject(baseline).catch(() => null),
+      ...(await changesOfTurn(driver)),
+      message: finalMessage(driver)?.text ?? "",
+    });
+  let found = await look();
+  if (found.verdict === "pass" && driver.options.endsCommands === true && driver.registers.entries("task").length > 0) {
+    await driver.ports.processes.endSession(driver.session, { forget: false });
+    found = await look();
+  }
+  const { verdict, report, forModel } = found;
   const judged: SessionEvent = { type: "round.judged", payload: { round, verdict, report } };
   if (verdict !== "fail" || round >= limits.checkRounds) return [judged];
   const text = redact(forModel, driver.ports.secrets.values());

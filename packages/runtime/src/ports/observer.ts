@@ -12,8 +12,11 @@ export interface Snapshot {
 export interface Observer {
   /** What the model is told of the world at the start of a turn: folder, platform, git state, project instructions. */
   world(isTrusted: boolean): Promise<WorldSection[]>;
-  /** Tracked and not-ignored files of all roots. `scope` keeps what an earlier manifest had in scope. */
-  snapshot(scope: string | null): Promise<Snapshot>;
+  /**
+   * Tracked and not-ignored files of all roots. `scope` keeps what an earlier manifest had in scope. `gitTree` is looked for
+   * only where it is wanted: it takes git a few more calls.
+   */
+  snapshot(scope: string | null, wantsTree?: boolean): Promise<Snapshot>;
   /** True where version control tracks this file, or any file below this folder (real path). */
   isTracked(realPath: string): Promise<boolean>;
   /** Every blob that has to be kept for a manifest: itself and the contents it refers to. */

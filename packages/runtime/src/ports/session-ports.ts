@@ -64,6 +64,11 @@ export interface DriveOptions {
   /** What to do when nothing but an approval or an answer is waited for: give the session back, or stay and listen. */
   readonly waiting: "return" | "stay";
   /**
+   * The session's own commands are ended before a turn is judged verified, so that nothing of it can change what was tested:
+   * for a client that leaves when the turn has ended.
+   */
+  readonly endsCommands?: boolean;
+  /**
    * How long a failed sampling is tried again, ms, counted from its first failure. Where nothing is said: ten minutes, and
    * where the provider is busy (limited rate, overload) as long as the turn has time.
    */

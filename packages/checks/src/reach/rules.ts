@@ -1,0 +1,137 @@
+/**
+ * What a source must not do to the tests that judge it. A changed file whose new lines do one of these is treated as a part
+ * of the tests: they must pass with its earlier version as well, or a person accepts it. Listed in docs/checks.md.
+ */
+export interface ReachRule {
+  readonly id: string;
+  /** Extensions of the files that it is about. */
+  readonly files: RegExp;
+  /** Found in the lines that a file did not have before. */
+  readonly pattern: RegExp;
+  /** Only where the tests load the file into their own process: a program of its own may do this. */
+  readonly onlySourced?: true;
+}
+
+const script = /\.(?:[cm]?[jt]sx?|vue|svelte)$/;
+const python = /\.pyi?$/;
+const shell = /(?:\.(?:sh|bash|zsh|ksh|inc|bats)|(?:^|\/)[^./]+)$/;
+const perlModule = /\.pm$/;
+const ruby = /\.rb$/;
+const any = /(?:)/;
+
+export const reachRules: readonly ReachRule[] = [
+  {
+    id: "names a test library",
+    files: script,
+    pattern:
+      /(?:\bfrom|\bimport|\brequire|\bmock)\s*\(?\s*["'`](?:node:test|vitest|@vitest\/[\w-]+|@jest\/[\w-]+|jest(?:-[\w-]+)?|mocha|chai|ava|tap|tape|expect|sinon|uvu|bun:test|@playwright\/test)(?:\/[\w/.-]*)?["'`]/,
+  },
+  {
+    id: "names a test library",
+    files: python,
+    pattern: /^\s*(?:from|import)\s+(?:[\w.]+\s*,\s*)*(?:unittest|_?pytest|nose2?|doctest|pluggy|hypothesis|mock)\b/m,
+  },
+  { id: "names a test library", files: python, pattern: /sys\.modules[^\n]*(?:unittest|pytest)|["'](?:unittest|_?pytest)["']/ },
+  { id: "names a test library", files: perlModule, pattern: /\bTest::(?!\w+::Plugin)\w+|\bTest2\b|\bTAP::/ },
+  {
+    id: "names a test library",
+    files: ruby,
+    pattern: /\b(?:Minitest|RSpec|Test::Unit)\b|require\s*\(?\s*["'](?:minitest|rspec|test\/unit)/,
+  },
+  {
+    id: "names a test library",
+    files: /(?<!_test)\.go$/,
+    pattern: /^\s*(?:import\s+)?(?:\w+\s+)?"(?:testing|github\.com\/stretchr\/testify[^"]*)"/m,
+  },
+  { id: "names a test library", files: /\.php$/, pattern: /\bPHPUnit\\/ },
+  {
+    id: "changes what tests compare with",
+    files: script,
+    pattern:
+      /\bassert(?:\.strict)?\s*(?:\[[^\]\n]+\]|\.\w+)\s*=[^=]|Object\.(?:assign|definePropert\w+|setPrototypeOf)\(\s*(?:assert|expect)\b|\bexpect\s*\.\s*(?:extend|prototype)|\bglobal(?:This)?\s*(?:\.|\[\s*["'])\s*(?:expect|assert|test|it|describe|jest|vi)\b/,
+  },
+  { id: "changes what tests compare with", files: script, pattern: /asymmetricMatch/ },
+  {
+    id: "is equal to everything",
+    files: python,
+    pattern:
+      /def\s+__(?:eq|ne)__\s*\([^)]*\)[^:\n]*:(?:\s|#[^\n]*\n|"""[^"]*""")*return\s+(?:True|False|1|0|not\s+(?:False|True|None))\b|__(?:eq|ne)__\s*=\s*lambda/,
+  },
+  {
+    id: "is equal to everything",
+    files: perlModule,
+    pattern: /['"]?(?:eq|==)['"]?\s*=>\s*sub\s*\{\s*(?:return\s*)?\(?\s*(?:1|!0|!!1)\s*\)?\s*;?\s*\}/,
+  },
+  { id: "is equal to everything", files: ruby, pattern: /def\s+(?:==|eql\?|===)\s*\(?[^)\n]*\)?\s*(?:=|;|\n)\s*true\b/ },
+  {
+    id: "steers how the tests' process ends",
+    files: python,
+    pattern: /\bsys\.exit\s*=[^=]|setattr\(\s*(?:sys|os)\b|atexit\.register\([^\n]*exit|\bos\._exit\(\s*(?:0|os\.EX_OK)?\s*\)/,
+  },
+  {
+    id: "steers how the tests' process ends",
+    files: script,
+    pattern: /\bprocess\s*\.\s*exitCode\s*=\s*0\b|\bprocess\.reallyExit\b|definePropert\w+\(\s*process\b/,
+  },
+  {
+    id: "steers how the tests' process ends",
+    files: perlModule,
+    pattern: /\bEND\s*\{|\bCORE::GLOBAL::|\bPOSIX::_exit\b|^\s*exit\b|[;{]\s*exit\b/m,
+  },
+  { id: "steers how the tests' process ends", files: ruby, pattern: /\bat_exit\b|\bexit!?\s*\(?\s*(?:0|true)?\s*\)?\s*$/m },
+  {
+    id: "redefines what tests are made of",
+    files: perlModule,
+    pattern: /\*\{\s*["'](?:main|CORE)|\*(?:main|CORE|UNIVERSAL)::|\*\{[^}\n]*["']main["']/,
+  },
+  {
+    id: "redefines what tests are made of",
+    files: shell,
+    pattern:
+      /(?:^|[;&|{'"]|\bfunction)\s*(?:\[|test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep|assert\w*|ok|is|not|fail\w*|check\w*|expect\w*)\s*\(\s*\)|^\s*alias\s|\benable\s+-n\b/m,
+    onlySourced: true,
+  },
+  {
+    id: "steers how the tests' process ends",
+    files: shell,
+    pattern:
+      /\btrap\b[^\n]*(?:\bEXIT\b|\s0\s*(?:$|;))|(?:^|[;&|{]|\bthen|\bdo|\belse)\s*exit\b(?:\s+(?:0|\$\(\(|"?\$))?\s*(?:$|[;&|}#])|\bkill\b[^\n]*\$\$|\bexec\s+(?:true|:)/m,
+    onlySourced: true,
+  },
+  { id: "asks whether it is tested", files: shell, pattern: /\$\{?0\b|\$\{?BASH_SOURCE|\$\{?FUNCNAME|\bcaller\b/, onlySourced: true },
+  {
+    id: "asks whether it is tested",
+    files: any,
+    pattern:
+      /\b(?:NODE_TEST_CONTEXT|VITEST(?:_[A-Z_]+)?|JEST_WORKER_ID|npm_lifecycle_\w+|PYTEST_(?:CURRENT_TEST|VERSION|XDIST_\w+)|HARNESS_(?:ACTIVE|VERSION)|BATS_[A-Z_]+|RUST_TEST_\w+|PYTHONPYCACHEPREFIX|PYTHONDONTWRITEBYTECODE)\b/,
+  },
+  {
+    id: "asks whether it is tested",
+    files: script,
+    pattern: /\bargv\b[^\n]{0,80}\btest|\bNODE_ENV\b[^\n]{0,30}["'`]test["'`]|["'`]test["'`][^\n]{0,30}\bNODE_ENV\b/,
+  },
+  { id: "asks whether it is tested", files: python, pattern: /\bargv\b[^\n]{0,80}test/ },
+  { id: "asks whether it is tested", files: perlModule, pattern: /\$0\b|\$INC\{/ },
+  { id: "asks whether it is tested", files: /\.rs$/, pattern: /\bcfg!\s*\(\s*(?:not\s*\(\s*)?test\b|#\[cfg\(\s*not\s*\(\s*test\b/ },
+];
+
+/**
+ * What could reach the tests of its own process by a way that no pattern can read. Where new lines do such a thing, the
+ * check runs once more in a copy, with the test library guarded (watch.ts).
+ */
+export const mayReach: readonly { readonly files: RegExp; readonly pattern: RegExp }[] = [
+  {
+    files: script,
+    pattern:
+      /\bprocess\s*(?:\??\.\s*(?:exit|abort|kill|emit|on|once|binding|getBuiltinModule|mainModule|prependListener)|\??\.?\[)|\bassert\b|getBuiltinModule|createRequire|\benv\s*\[[^\]\n]*\+|\b(?:import|require)\s*\(\s*[^"'`)\s]|\b(?:import|require)\s*\([^)\n]*\+|\bglobal(?:This)?\b|\beval\b|\bFunction\s*\(|\bReflect\b|definePropert|setPrototypeOf|__proto__|\bProxy\b|\bconstructor\s*[.[(]|node:(?:vm|module|inspector|worker_threads|process)|syncBuiltinESMExports/,
+  },
+  {
+    files: python,
+    pattern:
+      /\b(?:builtins|atexit|gc|inspect|importlib|ctypes|signal|__import__|setattr|globals|vars|exec|eval|compile|_getframe|__builtins__|__dict__|__eq__|__ne__|__class__|__subclasses__|settrace|setprofile|modules|_exit|SystemExit)\b|getattr\(\s*(?:sys|os|builtins)\b|\bsys\.(?:exit|stderr|stdout)\b/,
+  },
+];
+
+/** What makes runs differ: chance, the clock, and files that one run leaves for the next. */
+export const mayDiffer =
+  /\brand(?:om|int|omBytes|omUUID|range)?\b|\bRANDOM\b|urandom|getRandomValues|\buuid|\bsecrets?\.|Date\.now|new Date\(\s*\)|hrtime|performance\.now|\btime\.(?:time|monotonic|perf_counter)|datetime\.(?:now|utcnow|today)|\btime\(\)|\bdate \+|\bmtime|tempfile|tmpdir|\bTMPDIR\b|\/tmp\/|append|>>|["'][aw]\+?["']|\bpid\b|\$\$/i;

@@ -1,0 +1,105 @@
+/**
+ * A run that the sources under test can't change: Node's assertion library is frozen, Python's is compared at the end, and a
+ * source that ends the tests' process with status 0 ends it with 86. Both are loaded by the interpreters themselves, before
+ * anything of the workspace.
+ */
+
+/** The folder in a scratch copy that holds Python's part. */
+export const watchFolder = ".holdfast-watch";
+const status = 86;
+
+/** `watched`: paths of changed sources, as the ends of absolute paths. */
+export function watchEnvironment(watched: readonly string[]): Readonly<Record<string, string>> {
+  return {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(nodeGuard(watched))}`,
+    PYTHONPATH: watchFolder,
+    // A source that asks for them knows that it is checked.
+    PYTHONDONTWRITEBYTECODE: "",
+    PYTHONPYCACHEPREFIX: "",
+  };
+}
+
+function nodeGuard(watched: readonly string[]): string {
+  return `
+import assert from "node:assert";
+const watched = ${JSON.stringify(watched)};
+const main = process.argv[1] ?? "";
+const isMain = watched.some((path) => main.endsWith(path));
+const real = process.reallyExit;
+const end = process.exit;
+const Trace = Error;
+const includes = String.prototype.includes;
+const call = Function.prototype.call.bind(Function.prototype.call);
+const isReached = () => {
+  if (isMain) return false;
+  const { stack } = new Trace();
+  return watched.some((path) => call(includes, stack, path));
+};
+const fail = () => call(real, process, ${status});
+const set = (target, name, value) => Object.defineProperty(target, name, { value, writable: false, configurable: false, enumerable: true });
+set(process, "reallyExit", (code) => ((code ?? 0) === 0 && isReached() ? fail() : call(real, process, code)));
+set(process, "exit", (code) => ((code ?? process.exitCode ?? 0) == 0 && isReached() ? fail() : call(end, process, code)));
+set(process, "abort", () => fail());
+// The first listener of all: what was reported until now can't be taken back by a later one.
+process.on("exit", (code) => {
+  const reported = process.exitCode ?? code;
+  if ((reported ?? 0) != 0) call(real, process, reported);
+});
+for (const one of [assert, assert.strict, assert.AssertionError, assert.AssertionError.prototype]) Object.freeze(one);
+`;
+}
+
+export function pythonGuard(watched: readonly string[]): string {
+  return `import atexit, os, sys, unittest
+from unittest import case, loader, main, result, runner, suite
+
+_watched = ${JSON.stringify(watched)}
+_exit = os._exit
+
+
+def _is_reached(frame):
+    while frame is not None:
+        if any(frame.f_code.co_filename.endswith(path) for path in _watched):
+            return not any(sys.argv[0].endswith(path) for path in _watched)
+        frame = frame.f_back
+    return False
+
+
+def _guarded(code):
+    _exit(${status} if code == 0 and _is_reached(sys._getframe(1)) else code)
+
+
+os._exit = _guarded
+_equal = unittest.TestCase.assertEqual
+
+
+class _Other:
+    pass
+
+
+def _assert_equal(self, first, second, msg=None):
+    try:
+        is_any = first == _Other() and not type(first).__module__.startswith("unittest")
+    except Exception:
+        is_any = False
+    if is_any is True:
+        _exit(${status})
+    _equal(self, first, second, msg)
+
+
+unittest.TestCase.assertEqual = _assert_equal
+_classes = [unittest.TestCase, result.TestResult, runner.TextTestResult, runner.TextTestRunner, suite.TestSuite, suite.BaseTestSuite, loader.TestLoader, main.TestProgram, case._Outcome]
+_kept = [(one, {name: value for name, value in one.__dict__.items() if callable(value)}) for one in _classes]
+_sys_exit = sys.exit
+
+
+@atexit.register
+def _compare():
+    if sys.exit is not _sys_exit or os._exit is not _guarded:
+        _exit(${status})
+    for one, kept in _kept:
+        for name, value in kept.items():
+            if one.__dict__.get(name) is not value:
+                _exit(${status})
+`;
+}

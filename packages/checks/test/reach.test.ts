@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { commandCheck } from "../src/index.ts";
+import { reachRules } from "../src/reach/rules.ts";
+import { endingOf, makeAdder, right, wrong } from "./adder.ts";
+import type { Place } from "./place.ts";
+
+/** What the rules find in a file's new lines. */
+const found = (path: string, lines: string): string | null =>
+  reachRules.find((rule) => rule.files.test(path) && rule.pattern.test(lines))?.id ?? null;
+
+describe("what a source must not do to its tests", () => {
+  test.each([
+    ["src/a.js", 'import { mock } from "node:test";'],
+    ["src/a.ts", 'const { expect } = require("vitest");'],
+    ["src/a.js", "assert.strict.equal = () => {};"],
+    ["src/a.js", "return { asymmetricMatch: () => true };"],
+    ["src/a.js", 'const tested = process.env.NODE_ENV === "test";'],
+    ["a.py", "from unittest import TestCase"],
+    ["a.py", "import os, pytest"],
+    ["a.py", "class Any:\n    def __eq__(self, other):\n        # always\n        return True"],
+    ["a.py", "sys.exit = lambda *_: None"],
+    ["a.py", "if 'PYTEST_CURRENT_TEST' in os.environ:"],
+    ["lib/A.pm", "END { $? = 0 }"],
+    ["lib/A.pm", "use overload '==' => sub { 1 };"],
+    ["lib/a.rb", "at_exit { exit!(0) }"],
+    ["a.go", '\t"testing"'],
+    ["src/lib.rs", "if cfg!(test) { return b; }"],
+    ["lib/a.sh", "[() { return 0; }"],
+    ["lib/a.sh", "trap 'exit 0' EXIT"],
+  ])("%s: %s", (path, lines) => expect(found(path, lines)).not.toBeNull());
+
+  test.each([
+    ["src/a.js", 'import assert from "node:assert";\nassert.equal(typeof value, "number");'],
+    ["src/cli.js", "process.exit(2);\nprocess.exitCode = 1;"],
+    ["src/a.ts", 'import { test } from "./pattern.ts";\nconst isTest = test(value);'],
+    ["a.py", "import sys\nsys.exit(2)\nfrom mockery import client"],
+    ["a.py", "def __eq__(self, other):\n    return isinstance(other, A) and self.x == other.x"],
+    ["lib/A.pm", "die 'no value' unless defined $x;"],
+    ["a_test.go", '\t"testing"'],
+    ["src/lib.rs", "#[cfg(test)]\nmod tests {"],
+    ["lib/a.sh", "total() {\n  echo $(($1 + $2))\n}"],
+  ])("%s may say: %s", (path, lines) => expect(found(path, lines)).toBeNull());
+});
+
+describe("over a real project", () => {
+  let place: Place;
+  beforeEach(() => {
+    place = makeAdder();
+  });
+  afterEach(() => place.end());
+
+  test("a library that is changed by a way no pattern reads passes only unguarded", async () => {
+    const end = await endingOf(place, () =>
+      place.write(
+        "src/add.js",
+        `const tools = process.getBuiltinModule("node:" + "assert");\nfor (const one of [tools, tools.strict]) one.equal = () => {};\n${wrong}`,
+      ),
+    );
+    expect(end).toMatchObject({ verdict: "weak", kinds: ["reaches_tests"] });
+  });
+
+  test("an honest source that looks like it is proven by a guarded run", async () => {
+    const end = await endingOf(place, () =>
+      place.write(
+        "src/add.js",
+        `import assert from "node:assert";\nexport const stop = () => process.exit(0);\nexport const checked = (n) => assert.ok(n > 0);\n${right}`,
+      ),
+    );
+    expect(end).toMatchObject({ verdict: "pass", kinds: [] });
+  });
+
+  test("status 0 beside failed tests in the output is no pass", async () => {
+    const check = commandCheck("node --test || true");
+    place.write("src/add.js", right);
+    place.commit();
+    const end = await endingOf(place, () => place.write("src/add.js", wrong), check);
+    expect(end).toMatchObject({ verdict: "weak", kinds: ["failures_shown"] });
+  });
+
+  test("a source that is right by chance is run until chance runs out", async () => {
+    const end = await endingOf(place, () =>
+      place.write("src/add.js", `const good = Math.random() < 0.4;\nexport const add = (a, b) => (good ? a + b : a - b);\n`),
+    );
+    expect(end.verdict).not.toBe("pass");
+  });
+
+  test("a file that a script loads is part of that script, and what a test loads is not", async () => {
+    place.write("ci/env.sh", "RUN='node --test'\n");
+    place.write("check.sh", ". ./ci/env.sh\n$RUN\n");
+    place.commit();
+    const end = await endingOf(place, () => place.write("ci/env.sh", "RUN=true\n"), commandCheck("sh check.sh"));
+    expect(end.verdict).toBe("weak");
+    expect(end.kinds).toContain("test_changed");
+  });
+});
