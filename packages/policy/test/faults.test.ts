@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createPolicy, quoteWords, readPattern, type Rule, type WordsMatch } from "../src/index.ts";
+import { createPolicy, readPattern, type Rule, type WordsMatch } from "../src/index.ts";
+import { quoteWords } from "../src/rules/quote-words.ts";
 import { decide, home, request } from "./world.ts";
 
 /** What a policy says whose only allows are these rules. */

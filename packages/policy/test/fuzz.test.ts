@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { parse } from "unbash";
 import { expect, test } from "vitest";
-import { parseCommand, quoteWords } from "../src/index.ts";
+import { parseCommand } from "../src/index.ts";
+import { quoteWords } from "../src/rules/quote-words.ts";
 import { allBuiltin } from "./matching.ts";
 import { decide, identify } from "./world.ts";
 
