@@ -91,7 +91,7 @@ function readRule(entry: Record<string, unknown>, path: readonly string[], file:
   const model = text("model");
   const examples = readExamples(entry["examples"], at("examples"), wrong);
   const counterexamples = readExamples(entry["counterexamples"], at("counterexamples"), wrong);
-  if (id === undefined || decision === undefined) return null;
+  if (id === undefined || decision === undefined || !Object.hasOwn(defaultSentences, decision)) return null;
   return {
     id,
     source: `${file.name}:${file.lineOf(path)}`,

@@ -4,7 +4,7 @@ import type { Rule } from "./rule.ts";
 /** Rules in their order, laid out so that a decision asks few of them. */
 export interface RuleSet {
   readonly rules: readonly Rule[];
-  /** Rules whose only condition is a fact. */
+  /** Built-in rules, whose only condition is a fact. */
   readonly ofFact: ReadonlyMap<FactKind, readonly Rule[]>;
   readonly others: readonly Rule[];
   /** True where a rule names files. */
@@ -19,7 +19,7 @@ export function ruleSet(rules: readonly Rule[]): RuleSet {
   const places = new Map(rules.map((rule, at) => [rule, at]));
   for (const rule of rules) {
     const conditions = Object.keys(rule.when);
-    if (rule.when.facts === undefined || conditions.length > 1) others.push(rule);
+    if (rule.authority !== "builtin" || rule.when.facts === undefined || conditions.length > 1) others.push(rule);
     else for (const kind of rule.when.facts) ofFact.set(kind, [...(ofFact.get(kind) ?? []), rule]);
   }
   return {
