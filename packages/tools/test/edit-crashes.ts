@@ -220,6 +220,7 @@ function process(base: string, root: string, blobs: BlobStore, met: Meeting | nu
     callId: "call_1",
     cwd: root,
     confinement: { mode: "off", network: "none", scope: {}, roots: [root], purpose: "session" },
+    history: async () => [],
     seenDigest: () => null,
     task: () => null,
     output: () => null,

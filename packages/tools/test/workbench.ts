@@ -71,6 +71,7 @@ export async function workbench(
       roots: [at.root],
       purpose: "session",
     },
+    history: async () => [],
     seenDigest: (path) => seen.get(path) ?? null,
     task: (id) => tasks.get(id) ?? null,
     output: (handle) => outputs.get(handle) ?? null,

@@ -3,6 +3,8 @@
  * A word may stand in several. What stands after `>` can meet a request for the words before it, and not the other way round.
  */
 export const groups = `
+address addr; environment env; configuration config cfg; directory dir; message msg; request req; response resp; version ver;
+authentication auth; parameter param; argument arg; temporary tmp; identifier ident; milliseconds ms; seconds sec;
 get fetch retrieve obtain collect gather pull acquire receive access; read view open load show display see;
 find search lookup query discover look seek; list enumerate show all; create make generate build produce compose construct new;
 add insert append attach put include place; write save store record persist export; write compose draft author > add;

@@ -124,7 +124,11 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     ids,
     model: createModels({ config, env, secrets, onNote: options.onNote, onSent: policy.load, replay: replays.open }),
     tools: harness.createToolHost(
-      [...tools.createTools({ files, blobs, processes, isRedacted, http: createHttp(config, env) }), ...(workspace.tools ?? [])],
+      [
+        ...tools.createTools({ files, blobs, processes, isRedacted, http: createHttp(config, env) }),
+        harness.lookupTool(blobs),
+        ...(workspace.tools ?? []),
+      ],
       mcp.source === null ? [] : [mcp.source],
     ),
     files,

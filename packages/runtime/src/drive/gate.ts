@@ -5,6 +5,7 @@ import { settledWithout } from "../kernel/settle.ts";
 import { mostOpen } from "../kernel/state.ts";
 import type { CallContext, CallRefusal, Confinement, PolicyDecision, Tool } from "../ports/index.ts";
 import { decisionOf } from "./decision.ts";
+import { readEvents } from "../session/stored.ts";
 import type { Driver } from "./driver.ts";
 import { askHooks, contextOf } from "./hooks.ts";
 import { addReview, askPerson, type Reviews } from "./review.ts";
@@ -30,6 +31,7 @@ export function callContext(
     cwd: cwd ?? roots[0]?.path ?? "/",
     confinement: { mode: settings.sandbox, network: settings.network, scope, roots: roots.map((root) => root.path), purpose: "session" },
     limits: { commandMs: limits.commandMs ?? Infinity, mutatingCallMs: limits.mutatingCallMs ?? Infinity },
+    history: async (after) => readEvents(await driver.ports.log.read(driver.session, after + 1)),
     seenDigest: (path) => driver.registers.get("seen", path)?.digest ?? null,
     output: (handle) => driver.registers.get("output", handle)?.blob ?? null,
     task: (id) => driver.registers.get("task", id),

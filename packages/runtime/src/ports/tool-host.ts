@@ -1,4 +1,4 @@
-import type { CallOutcome, CallPlan, Json, Scope, Task, TrustLabel } from "@holdfast/protocol";
+import type { CallOutcome, CallPlan, Json, Scope, SessionEvent, Task, TrustLabel } from "@holdfast/protocol";
 import type { Owner } from "./log.ts";
 import type { Confinement } from "./processes.ts";
 import type { ToolSpec } from "./model.ts";
@@ -25,6 +25,8 @@ export interface CallContext {
   task(taskId: string): Task | null;
   /** Blob that holds the whole of an earlier result, by the handle that the result named; null where there is none. */
   output(handle: string): string | null;
+  /** What the session's log holds after an event: as committed, oldest first. 0: all of it. */
+  history(after: number): Promise<readonly (SessionEvent & { readonly seq: number; readonly at: number })[]>;
   /** Streams what the call shows while it runs. */
   readonly emit: (text: string) => void;
   /** Told of the process that the call's effect now hangs on: what the call holds passes to it, and outlives us with it. */

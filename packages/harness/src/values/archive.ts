@@ -1,0 +1,219 @@
+import type { TrustLabel } from "@holdfast/protocol";
+import { stem } from "../discovery/stem.ts";
+import { relatedTo } from "../discovery/thesaurus.ts";
+import type { ExactValue, ValueKind } from "./kinds.ts";
+import { valueKinds, valuesIn } from "./kinds.ts";
+import { layOut } from "./layout.ts";
+import type { Chunk } from "./tokens.ts";
+import { chunksOf, tokensOf } from "./tokens.ts";
+
+/** Where a text came from. `speaker`: words of the model count less than what a tool or a person said. */
+export interface Origin {
+  readonly seq: number;
+  readonly itemId: string;
+  readonly speaker: "user" | "tool" | "model" | "runtime";
+  /** For people and the model: `run_command tail -n 40 x.log`, or "". */
+  readonly from: string;
+  readonly trust: TrustLabel;
+  readonly at: number;
+}
+
+/** A line that holds something exact, with what it belongs with. */
+export interface ArchivedLine {
+  readonly text: string;
+  readonly values: readonly ExactValue[];
+  readonly origin: Origin;
+  readonly number: number;
+  readonly block: number;
+  /** Lines that have this one near them, each with what it counts there. */
+  readonly lends: readonly { readonly to: number; readonly weight: number }[];
+}
+
+/** Lines that were found together, the one that fits best first. `isCurrent` false: what was said later of the same thing has another value. */
+export interface FoundValues {
+  readonly lines: readonly ArchivedLine[];
+  readonly origin: Origin;
+  readonly score: number;
+  readonly isCurrent: boolean;
+}
+
+export interface Archive {
+  /** Takes in a text as it came. Cost: linear in its length. */
+  add(text: string, origin: Origin): void;
+  find(query: string, limit: number): FoundValues[];
+  readonly lines: readonly ArchivedLine[];
+}
+
+/** What a line counts by who said it, where it has a value of the kind that is asked for, and where it has only ordinary words. */
+const speakerWeights: Readonly<Record<Origin["speaker"], number>> = { tool: 1, user: 1, runtime: 0.8, model: 0.6 };
+const kindBonus = 0.25;
+const valueBonus = 0.3;
+const relatedWeight = 0.4;
+/** An identifier as a whole counts double, its words alone half. */
+const wholeWeight = 2;
+const partWeight = 0.5;
+const shortestPart = 4;
+const mostLending = 300;
+const mostLooked = 40;
+/** Lines of one block that are shown together, and how near the best they must be. */
+const mostTogether = 9;
+const togetherShare = 0.5;
+/** Two lines speak of the same thing where they meet this share of what the query and the better one have in common. */
+const sameShare = 0.8;
+/** Longer texts are archived at both ends. */
+const longestText = 4_000_000;
+
+const filler = new Set(
+  "a an the of to in on at by for from with and or is are was were be did do does it its this that what which who when where how tell me give please you we i current value exact"
+    .split(" ")
+    .map(stem),
+);
+
+export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive {
+  const lines: ArchivedLine[] = [];
+  const holders = new Map<string, number[]>();
+  let blocks = 0;
+
+  const add = (text: string, origin: Origin): void => {
+    const kept = text.length <= longestText ? text : `${text.slice(0, longestText / 2)}\n\n${text.slice(-longestText / 2)}`;
+    const base = lines.length;
+    const placed = layOut(kept);
+    const lends = placed.map((): { to: number; weight: number }[] => []);
+    placed.forEach(({ text: line, block, near }, index) => {
+      const number = base + index;
+      for (const { line: other, weight } of near) lends[other]!.push({ to: number, weight });
+      lines.push({ text: line, values: valuesIn(line, kinds), origin, number, block: blocks + block, lends: lends[index]! });
+      for (const token of tokensOf(line)) {
+        const list = holders.get(token);
+        if (list === undefined) holders.set(token, [number]);
+        else list.push(number);
+      }
+    });
+    blocks += (placed.at(-1)?.block ?? 0) + 1;
+  };
+
+  /** Squared, so that the one name in a query outweighs all its common words. */
+  const rarity = (token: string): number => Math.log(1 + lines.length / (1 + (holders.get(token)?.length ?? 0))) ** 2;
+
+  /** By line, the most that one of the words is worth there. */
+  const meet = (words: readonly (readonly [word: string, share: number])[], best: Map<number, number>): void => {
+    for (const [word, share] of words) {
+      const held = holders.get(word) ?? [];
+      const worth = rarity(word) * share;
+      const put = (number: number, score: number): void => {
+        if (score > (best.get(number) ?? 0)) best.set(number, score);
+      };
+      for (const number of held) put(number, worth);
+      // What many lines have tells nothing of those around them.
+      if (held.length > mostLending) continue;
+      for (const number of held) for (const { to, weight } of lines[number]!.lends) put(to, worth * weight);
+    }
+  };
+
+  /** A piece of an identifier stands for those that hold it. */
+  const meetPart = (piece: string, best: Map<number, number>): void => {
+    if (piece.length < shortestPart) return;
+    const holding = lines.filter(({ values }) => values.some(({ value }) => value.toLowerCase().includes(piece)));
+    for (const { number } of holding) best.set(number, wholeWeight * Math.log(1 + lines.length / (1 + holding.length)) ** 2);
+  };
+
+  const meetChunk = ({ whole, words }: Chunk): Map<number, number> => {
+    const best = new Map<number, number>();
+    meet(
+      whole.map((token) => [token, wholeWeight]),
+      best,
+    );
+    if (whole.length === 0) {
+      for (const word of words) meet([[word, 1], ...relatedTo(word).map((other) => [other, relatedWeight] as const)], best);
+      return best;
+    }
+    if (!whole.some((token) => holders.has(token))) meetPart(whole[0]!, best);
+    const parts = new Map<number, number>();
+    for (const word of words) {
+      const part = new Map<number, number>();
+      meet([[word, partWeight]], part);
+      for (const [number, score] of part) parts.set(number, (parts.get(number) ?? 0) + score);
+    }
+    for (const [number, score] of parts) if (score > (best.get(number) ?? 0)) best.set(number, score);
+    return best;
+  };
+
+  const find = (query: string, limit: number): FoundValues[] => {
+    const chunks = chunksOf(query).filter(({ whole, words }) => whole.length > 0 || words.some((word) => !filler.has(word)));
+    const asked = new Set(chunks.flatMap(({ whole, words }) => [...whole, ...words]));
+    const wanted = new Set(kinds.filter(({ words }) => [...tokensOf(words)].some((word) => asked.has(word))).map(({ kind }) => kind));
+    const met = chunks.map(meetChunk);
+    const totals = new Map<number, number>();
+    for (const one of met) for (const [number, score] of one) totals.set(number, (totals.get(number) ?? 0) + score);
+    const scored = [...totals].map(([number, total]): Scored => {
+      const line = lines[number]!;
+      const hasKind = line.values.some(({ kind }) => wanted.has(kind));
+      const factor = speakerWeights[line.origin.speaker] * (1 + (line.values.length > 0 ? valueBonus : 0) + (hasKind ? kindBonus : 0));
+      return { line, score: total * factor, meets: met.map((one) => one.get(number) ?? 0) };
+    });
+    scored.sort((a, b) => b.score - a.score || b.line.number - a.line.number);
+    return judged(together(scored), (line) => mainValues(line, wanted, query)).slice(0, limit);
+  };
+  return { add, find, lines };
+}
+
+interface Scored {
+  readonly line: ArchivedLine;
+  /** What it has of each part of the query. */
+  readonly meets: readonly number[];
+  readonly score: number;
+}
+
+/** One finding a block: its best lines, the best first. */
+function together(scored: readonly Scored[]): Scored[][] {
+  const groups = new Map<number, Scored[]>();
+  for (const one of scored) {
+    const group = groups.get(one.line.block);
+    if (group !== undefined) {
+      if (group.length < mostTogether && one.score >= group[0]!.score * togetherShare) group.push(one);
+    } else if (groups.size < mostLooked) groups.set(one.line.block, [one]);
+  }
+  return [...groups.values()];
+}
+
+type ValuesOf = (line: ArchivedLine) => readonly ExactValue[];
+
+/** Of what is said of the same thing, the latest comes first, and the earlier ones count as superseded where they differ. */
+function judged(groups: readonly Scored[][], valuesOf: ValuesOf): FoundValues[] {
+  const found: FoundValues[] = [];
+  let left = [...groups];
+  while (left.length > 0) {
+    const [first] = left as [Scored[]];
+    const same = left.filter((other) => other === first || isSame(first[0]!, other[0]!, valuesOf));
+    left = left.filter((other) => !same.includes(other));
+    same.sort(([a], [b]) => b!.line.origin.seq - a!.line.origin.seq || b!.line.number - a!.line.number);
+    const told = new Set<string>();
+    for (const [best, ...others] of same as [Scored, ...Scored[]][]) {
+      const key = valuesOf(best.line)
+        .map(({ value }) => value)
+        .join("\n");
+      if (told.has(key)) continue;
+      const lines = [best, ...others].map(({ line }) => line);
+      found.push({ lines, origin: best.line.origin, score: best.score, isCurrent: told.size === 0 });
+      told.add(key);
+    }
+  }
+  return found;
+}
+
+/** Both meet what the query asks for alike, and have a value of the same kind. The model's own words replace nothing. */
+function isSame(a: Scored, b: Scored, valuesOf: ValuesOf): boolean {
+  if (a.line.origin.speaker === "model" || b.line.origin.speaker === "model") return false;
+  const all = a.meets.reduce((sum, score) => sum + score, 0);
+  const common = a.meets.reduce((sum, score, chunk) => sum + Math.min(score, b.meets[chunk]!), 0);
+  if (common < all * sameShare) return false;
+  const kinds = new Set(valuesOf(a.line).map(({ kind }) => kind));
+  return valuesOf(b.line).some(({ kind }) => kinds.has(kind));
+}
+
+/** Those of the kinds that are asked for, else all; without what the query itself names. */
+function mainValues({ values }: ArchivedLine, wanted: ReadonlySet<string>, query: string): readonly ExactValue[] {
+  const others = values.filter(({ value }) => !query.includes(value));
+  const asked = others.filter(({ kind }) => wanted.has(kind));
+  return asked.length > 0 ? asked : others;
+}

@@ -1,0 +1,88 @@
+import type { CallOutcome, Json, TrustLabel } from "@holdfast/protocol";
+import { lowestTrust } from "@holdfast/protocol/trust";
+import type { BlobStore, CallContext, Tool } from "@holdfast/runtime";
+import { fieldsOf } from "../discovery/fields.ts";
+import type { Archive, FoundValues } from "./archive.ts";
+import type { Remember } from "./remember.ts";
+
+/** About 400 tokens: identifiers take a token for three characters or less. */
+const answerChars = 1_200;
+const mostFound = 5;
+/** What the first takes at most of it, so that the next ones have room. */
+const firstShare = 0.5;
+
+/**
+ * `lookup`, which finds any exact value that was seen in the session by words about it; it answers with the lines that hold it,
+ * word for word, and where they are from.
+ */
+export function lookupTool(blobs: BlobStore): Tool {
+  let remember: Remember | undefined;
+  return {
+    isDeferred: true,
+    spec: {
+      name: "lookup",
+      description:
+        "Find an exact value that was seen earlier in this session (id, hash, version, path, URL, port, address, setting, error code…), word for word, also from before the conversation was shortened. Ask with words about it: what it belongs to and what it is. Or with a part of it: gives the whole.",
+      schema: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+    },
+    async plan(input) {
+      const query = fieldsOf(input)["query"];
+      if (typeof query !== "string" || query.trim() === "") {
+        return { type: "refused", text: "lookup takes {query}: words about the value, such as what it belongs to and what it is." };
+      }
+      return {
+        input: { query },
+        summary: `Look up: ${query}`,
+        reads: [],
+        writes: [],
+        workspace: "none",
+        replay: "safe",
+        changesWorkspace: false,
+      };
+    },
+    async run({ plan }, context) {
+      remember ??= (await import("./remember.ts")).createRemember();
+      const archive = await remember(context.session, pastOf(context, blobs));
+      return answer(archive, fieldsOf(plan.input as Json)["query"] as string);
+    },
+  };
+}
+
+function pastOf(context: CallContext, blobs: BlobStore) {
+  return {
+    history: (after: number) => context.history(after),
+    whole: async (blob: string) => {
+      const bytes = await blobs.get(blob);
+      return bytes === null ? null : new TextDecoder().decode(bytes);
+    },
+  };
+}
+
+function answer(archive: Archive, query: string): CallOutcome {
+  const found = archive.find(query, mostFound);
+  if (found.length === 0) return { status: "completed", text: "Nothing in this session fits these words.", trust: "system" };
+  const shown: string[] = [];
+  const trusts: TrustLabel[] = [];
+  let left = answerChars;
+  for (const one of found) {
+    const text = show(one, shown.length + 1, shown.length === 0 ? left * firstShare : left / 2);
+    if (shown.length > 0 && text.length > left) break;
+    shown.push(text);
+    trusts.push(one.origin.trust);
+    left -= text.length;
+  }
+  return { status: "completed", text: shown.join("\n"), trust: lowestTrust(...trusts) };
+}
+
+/** A line is never cut; those that fit least are left out where there is no room. */
+function show({ lines, origin, isCurrent }: FoundValues, number: number, chars: number): string {
+  let left = chars;
+  const kept = lines.filter(({ text }, place) => {
+    const fits = place === 0 || text.length <= left;
+    if (fits) left -= text.length;
+    return fits;
+  });
+  const text = kept.toSorted((a, b) => a.number - b.number).map((line) => line.text);
+  const standing = isCurrent ? "" : "; superseded by a later one above";
+  return [`${number}. ${text.join("\n   ")}`, `   (${origin.from}; event ${origin.seq}${standing})`].join("\n");
+}

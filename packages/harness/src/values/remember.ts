@@ -1,0 +1,91 @@
+import type { Item, SessionEvent } from "@holdfast/protocol";
+import type { Archive, Origin } from "./archive.ts";
+import { createArchive } from "./archive.ts";
+
+type Recorded = SessionEvent & { readonly seq: number; readonly at: number };
+
+/** What an archive needs of a session: its log, and the whole of outputs that were cut. */
+export interface Past {
+  history(after: number): Promise<readonly Recorded[]>;
+  /** The text of a blob; null where it is gone or no text. */
+  whole(blob: string): Promise<string | null>;
+}
+
+interface Kept {
+  archive: Archive;
+  seq: number;
+  readonly calls: Map<string, string>;
+}
+
+/** Archives of the sessions that looked something up last. Each costs memory with its session's text. */
+const mostKept = 4;
+const callChars = 120;
+
+export type Remember = (session: string, past: Past) => Promise<Archive>;
+
+/**
+ * The exact values of a session, taken from its log: each item once, in order. Nothing of it is stored a second time, so what
+ * is erased is gone here, too.
+ */
+export function createRemember(): Remember {
+  const kept = new Map<string, Kept>();
+  return async (session, past) => {
+    let own = kept.get(session) ?? { archive: createArchive(), seq: 0, calls: new Map() };
+    let events = await past.history(own.seq);
+    if (events.some((event) => event.type === "item.erased") && own.seq > 0) {
+      own = { archive: createArchive(), seq: 0, calls: new Map() };
+      events = await past.history(0);
+    }
+    for (const event of events) {
+      await take(own, event, past);
+      own.seq = event.seq;
+    }
+    kept.delete(session);
+    kept.set(session, own);
+    if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+    return own.archive;
+  };
+}
+
+async function take({ archive, calls }: Kept, event: Recorded, past: Past): Promise<void> {
+  const origin = (item: Item, more: Pick<Origin, "speaker" | "from" | "trust">): Origin => ({
+    seq: event.seq,
+    itemId: item.id,
+    at: event.at,
+    ...more,
+  });
+  switch (event.type) {
+    case "turn.started":
+    case "input.taken": {
+      const { message } = event.payload;
+      const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+      archive.add(text, origin(message, { speaker: "user", from: "what the user said", trust: message.trust }));
+      return;
+    }
+    case "notice.added": {
+      const { notice } = event.payload;
+      archive.add(notice.text, origin(notice, { speaker: "runtime", from: "a notice", trust: notice.trust }));
+      return;
+    }
+    case "sampling.settled":
+      for (const item of event.payload.items) {
+        if (item.kind === "tool_call") {
+          calls.set(item.callId, `${item.name} ${item.input}`.slice(0, callChars));
+          archive.add(item.input, origin(item, { speaker: "model", from: `the input of ${item.name}`, trust: "tool" }));
+        } else if (item.kind === "assistant_message") {
+          archive.add(item.text, origin(item, { speaker: "model", from: "what you said", trust: "tool" }));
+        }
+      }
+      return;
+    case "call.settled": {
+      const { callId, outcome, result } = event.payload;
+      const from = calls.get(callId) ?? "a call";
+      const whole = outcome.whole === undefined ? null : await past.whole(outcome.whole);
+      // What looks values up says nothing new.
+      if (!from.startsWith("lookup ")) archive.add(whole ?? result.text, origin(result, { speaker: "tool", from, trust: result.trust }));
+      return;
+    }
+    default:
+      return;
+  }
+}

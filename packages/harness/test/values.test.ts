@@ -1,0 +1,133 @@
+import type { SessionEvent } from "@holdfast/protocol";
+import type { CallContext, CallIntent } from "@holdfast/runtime";
+import { describe, expect, test } from "vitest";
+import { lookupTool } from "../src/index.ts";
+import { createArchive, type Origin } from "../src/values/archive.ts";
+import { valueKinds, valuesIn } from "../src/values/kinds.ts";
+
+const origin = (seq: number, more: Partial<Origin> = {}): Origin => ({
+  seq,
+  itemId: `itm_${seq}`,
+  speaker: "tool",
+  from: "run_command",
+  trust: "tool",
+  at: 0,
+  ...more,
+});
+
+test.each([
+  ["id 3f2a91c0-1b2c-4d5e-8f90-0123456789ab here", "uuid", "3f2a91c0-1b2c-4d5e-8f90-0123456789ab"],
+  ["commit 9fceb02d0ae598e95dc970b74767f19372d61af8", "hash", "9fceb02d0ae598e95dc970b74767f19372d61af8"],
+  ["version 12.4.0-rc.3+build.99.", "version", "12.4.0-rc.3+build.99"],
+  ["see https://a.example/v1/x?b=1&c=2, then", "url", "https://a.example/v1/x?b=1&c=2"],
+  ["in /srv/orbit/run/4711-abcd/x_y.sock now", "path", "/srv/orbit/run/4711-abcd/x_y.sock"],
+  ["at 2001:db8:1:2:3:4:5:6f", "ip", "2001:db8:1:2:3:4:5:6f"],
+  ["at 10.0.0.7:8080.", "ip", "10.0.0.7:8080"],
+  ["arn:aws:sqs:eu-west-1:123456789012:queue/x-y", "resource", "arn:aws:sqs:eu-west-1:123456789012:queue/x-y"],
+  ["CACHE_TIMEOUT_MS=abc123:x", "setting", "CACHE_TIMEOUT_MS=abc123:x"],
+  ["pool.max_size = 40", "setting", "pool.max_size = 40"],
+  ["matches ^(?:ab|cd)-\\d{3}$ only", "regex", "^(?:ab|cd)-\\d{3}$"],
+  ["due 2027-03-01T10:20:30.120+02:00", "time", "2027-03-01T10:20:30.120+02:00"],
+  ["failed with ECONNREFUSED", "error", "ECONNREFUSED"],
+  ["after 1500 ms", "amount", "1500 ms"],
+  ["port 54321", "number", "54321"],
+  ["the pod amber-otter-worker", "name", "amber-otter-worker"],
+])("%s: %s", (line, kind, value) => {
+  expect(valuesIn(line)).toContainEqual({ kind, value, at: line.indexOf(value) });
+});
+
+describe("what was seen in a session", () => {
+  const log = `10:00:01 INFO  [orbit-1] heartbeat ok (42)
+10:00:02 ERROR [amber-otter-worker] rejected, request id: 3f2a91c0-1b2c-4d5e-8f90-0123456789ab
+10:00:03 ERROR [amber-otter-gateway] rejected, request id: 3f2a91c0-1b2c-4d5e-8f90-0123456789ac`;
+  const json = JSON.stringify({
+    items: ["one", "two", "six"].map((name, n) => ({ component: `${name}-x-api`, state: "ready", port: 50_001 + n })),
+  });
+  const first = (archive: ReturnType<typeof createArchive>, query: string) => archive.find(query, 3)[0]?.lines[0]?.text ?? "";
+
+  test("is found by what it belongs to, also where it stands lines away, or in JSON without line ends", () => {
+    const archive = createArchive();
+    archive.add(log, origin(1));
+    archive.add(json.repeat(1).padEnd(500), origin(2));
+    archive.add("❯ test/six-x-api.test.ts\n  × keeps the colour\n  - Expected\n  + Received\n  + teal blue", origin(3));
+    expect(first(archive, "request id of amber-otter-worker")).toContain("0123456789ab");
+    expect(
+      archive
+        .find("Which port does the API list for two-x-api?", 1)[0]!
+        .lines.map((line) => line.text)
+        .join(),
+    ).toContain("50002");
+    expect(archive.find("what colour did the test of six-x-api get", 1)[0]!.lines.map((line) => line.text)).toContain("+ teal blue");
+  });
+
+  test("is found by a part of it", () => {
+    const archive = createArchive();
+    archive.add(log, origin(1));
+    expect(first(archive, "3f2a91c0-1b2c")).toContain("3f2a91c0-1b2c-4d5e-8f90-0123456789a");
+  });
+
+  test("that was replaced comes after what replaced it, and says so", () => {
+    const archive = createArchive();
+    archive.add("The port of amber-otter-worker is 40001.", origin(1));
+    archive.add("The port of amber-otter-worker is 40002.", origin(5, { speaker: "user" }));
+    archive.add("amber-otter-worker: I think the port is 40003", origin(9, { speaker: "model" }));
+    const found = archive.find("port of amber-otter-worker", 3).map(({ lines, isCurrent }) => [lines[0]!.text.slice(-6), isCurrent]);
+    expect(found.slice(0, 2)).toEqual([
+      ["40002.", true],
+      ["40001.", false],
+    ]);
+  });
+
+  test("can be of a kind that a host adds", () => {
+    const archive = createArchive([{ kind: "seat", words: "seat place", pattern: /\b\d\d[A-F]\b/g }, ...valueKinds]);
+    archive.add("Your seat: 12C", origin(1));
+    expect(archive.find("seat", 1)[0]!.lines[0]!.values).toContainEqual({ kind: "seat", value: "12C", at: 11 });
+  });
+});
+
+describe("lookup", () => {
+  const text = (seq: number, said: string): SessionEvent & { seq: number; at: number } => ({
+    type: "input.taken",
+    seq,
+    at: 0,
+    payload: { message: { kind: "user_message", id: `itm_${seq}`, trust: "user", parts: [{ type: "text", text: said }] } },
+  });
+  const blobs = { put: async () => "", get: async () => null } as unknown as Parameters<typeof lookupTool>[0];
+  const ask = async (
+    tool: ReturnType<typeof lookupTool>,
+    events: readonly (SessionEvent & { seq: number; at: number })[],
+    query: string,
+  ) => {
+    const context = { session: "s", history: async (after: number) => events.filter(({ seq }) => seq > after) } as unknown as CallContext;
+    const plan = await tool.plan({ query }, context);
+    if ("type" in plan) return plan.text;
+    return (await tool.run({ plan } as CallIntent, context, new AbortController().signal)).text;
+  };
+
+  test("answers with the line and where it is from, and takes in what came since", async () => {
+    const tool = lookupTool(blobs);
+    expect(await ask(tool, [text(1, "The staging port is 47110.")], "staging port")).toBe(
+      "1. The staging port is 47110.\n   (what the user said; event 1)",
+    );
+    expect(await ask(tool, [text(1, "The staging port is 47110."), text(4, "The staging port is 47111.")], "staging port")).toMatch(
+      /^1\. .*47111.*\n.*\n2\. .*47110.*\n.*superseded/,
+    );
+  });
+
+  test("knows nothing of what was erased", async () => {
+    const tool = lookupTool(blobs);
+    expect(await ask(tool, [text(1, "The pin is 98761.")], "pin")).toContain("98761");
+    const erased = { type: "item.erased", seq: 5, at: 0, payload: { itemId: "itm_1", kept: [] } } as unknown as ReturnType<typeof text>;
+    expect(await ask(tool, [text(1, "[erased]"), erased], "pin")).toBe("Nothing in this session fits these words.");
+  });
+
+  test("stays within about 400 tokens, whatever was seen", async () => {
+    const many = Array.from({ length: 60 }, (_, n) => text(n + 1, `The key of box ${n} is ${"k".repeat(90)}${n}.`));
+    expect((await ask(lookupTool(blobs), many, "key of box")).length).toBeLessThan(1_600);
+  });
+
+  test("says what it takes", async () => {
+    expect(await ask(lookupTool(blobs), [], " ")).toContain("lookup takes {query}");
+    expect(await ask(lookupTool(blobs), [], "anything")).toBe("Nothing in this session fits these words.");
+  });
+});
