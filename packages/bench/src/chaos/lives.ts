@@ -128,7 +128,7 @@ export function ordersFor(manner: Manner, report: string, { random, seen, fault 
   if (!diesAtPoints(manner)) return { ...orders, points: {} };
   const full = 1.5 * meanKills(seen) + 1;
   const isChosen = (point: string): boolean => random.chance(0.4 * Math.max(0, 1 - (seen.points[point] ?? 0) / full) ** 2);
-  return { ...orders, points: Object.fromEntries(points.map((point) => [point, isChosen(point) ? 0.8 : 0.004])) };
+  return { ...orders, points: Object.fromEntries(points.map((point) => [point, isChosen(point) ? 0.8 : 0.001])) };
 }
 
 async function carryOut(

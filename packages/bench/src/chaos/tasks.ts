@@ -113,19 +113,19 @@ export function mannerFor(
   const dice = random.next();
   const latestMs = now * (0.4 + random.next());
   if (isShort) {
-    if (dice < 0.3) return { type: "left alone" };
+    if (dice < 0.15) return { type: "left alone" };
     return dice < 0.85 ? { type: "at a point", latestMs: now * 8 } : { type: "at any time", from: "start", ms: at };
   }
   const request: Manner = { type: "at a request", ms: random.whole(40), latestMs };
   if (fault !== null && random.chance(0.6)) return request;
   if (isInterrupted && random.chance(0.25)) return { type: "interrupted", ms: random.whole(60), latestMs };
-  if (dice < 0.55) return { type: "at a point", latestMs };
-  if (dice < 0.8) return { type: "in flight", replay: rarest(ahead, seen, random), ms: random.whole(80), latestMs };
-  if (dice < 0.85 && ahead.some((name) => name === "keyed" || name === "never")) return request;
-  if (dice < 0.88) {
+  if (dice < 0.72) return { type: "at a point", latestMs };
+  if (dice < 0.84) return { type: "in flight", replay: rarest(ahead, seen, random), ms: random.whole(80), latestMs };
+  if (dice < 0.87 && ahead.some((name) => name === "keyed" || name === "never")) return request;
+  if (dice < 0.9) {
     return { type: "frozen", ms: 150 + at / 2, forMs: 200 + random.whole(1_500), next: random.pick(["continued", "killed", "replaced"]) };
   }
-  if (dice < 0.9) return { type: "interrupted", ms: random.whole(60), latestMs };
+  if (dice < 0.92) return { type: "interrupted", ms: random.whole(60), latestMs };
   if (dice < 0.99) return { type: "at any time", from: random.chance(0.6) ? "first line" : "start", ms: at };
   return { type: "left alone" };
 }
