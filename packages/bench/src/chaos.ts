@@ -4,7 +4,7 @@
  * The seed decides what is done; where a kill finds the program depends on the machine. `--wrappers`: how often the commands'
  * wrappers are killed along, so that their ends are not known. `--results` keeps what was counted, and each fault in whole,
  * also where the run is ended on the way; with `--after FILE` (repeatable) kills go where such a file has few; `--sum FILE…`
- * reports several of them as one. `--fault` plants one that has to be found. Exit status 1 where anything was lost, doubled,
+ * reports several of them as one, and with `--page` writes that into docs/durability.md. `--fault` plants one that has to be found. Exit status 1 where anything was lost, doubled,
  * left behind or told otherwise than it was.
  */
 import { execFileSync } from "node:child_process";
@@ -14,6 +14,7 @@ import { entryFolder } from "./chaos/lives.ts";
 import { startModel } from "./chaos/model.ts";
 import { faults } from "./chaos/plant.ts";
 import { createDice } from "./chaos/dice.ts";
+import { writePage } from "./chaos/page.ts";
 import { addUp, commitOf, save } from "./chaos/results.ts";
 import { round } from "./chaos/round.ts";
 import { openShops } from "./chaos/shops.ts";
@@ -30,13 +31,20 @@ const { values, positionals } = parseArgs({
     results: { type: "string" },
     after: { type: "string", multiple: true, default: [] },
     sum: { type: "boolean", default: false },
+    page: { type: "boolean", default: false },
     fault: { type: "string" },
   },
 });
 const root = join(import.meta.dirname, "../../..");
-const tally = values.sum ? addUp(positionals).tally : await run();
+const tally = values.sum ? addTogether() : await run();
 console.log(report(tally));
 process.exitCode = tally.faults.length === 0 ? 0 : 1;
+
+function addTogether(): Tally {
+  const sum = addUp(positionals);
+  if (values.page) writePage(sum.runs, sum.tally);
+  return sum.tally;
+}
 
 async function run(): Promise<Tally> {
   const fault = faults.find((name) => name === values.fault) ?? null;
