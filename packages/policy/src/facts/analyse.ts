@@ -1,6 +1,6 @@
 import { deviceJudge, fileJudges } from "../programs/files.ts";
 import { databaseJudges } from "../programs/databases.ts";
-import { judgeGit } from "../programs/git.ts";
+import { judgeGit, readGit } from "../programs/git.ts";
 import { interpreterJudge } from "../programs/inline-code.ts";
 import { networkScope } from "../programs/hosts.ts";
 import { networkJudges, socketHost } from "../programs/network.ts";
@@ -16,7 +16,7 @@ import { literalWord, programOf, type ParsedCommand, type ShellWord, type Simple
 import { cutWord } from "../shell/options.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
-import { normalise } from "./place.ts";
+import { isBelow, normalise } from "./place.ts";
 import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed, type Run } from "./fact.ts";
 
 /**
@@ -105,10 +105,26 @@ function judgeWords(command: SimpleCommand, findings: Findings, home: string | n
   if (runner != null && runner.unlessInstalled !== null)
     addNeed(findings, "installed", literalWord(`node_modules/.bin/${runner.unlessInstalled}`));
   judgeUnknown(call, findings);
+  judgeOutputs(call, findings);
   const lasts =
     command.isBackground &&
     (command.via.some((name) => name === "nohup" || name === "setsid") || program === "nohup" || program === "setsid");
   if (lasts || program === "disown") addFact(findings, "outlives", call.text);
+}
+
+const outputOption =
+  /^--?(?:[\w-]*out(?:put)?(?:-?(?:dir|file|path))?|dest[\w-]*|[\w-]*destination|target-dir|prefix|install-(?:dir|prefix|path)|export-(?:dir|path|to)|save-(?:to|dir)|log-?file|report-?file|data-dir)$/i;
+
+/** Options that name where output goes are known by their names, whatever the program: outside, that is a write. */
+function judgeOutputs({ program, args }: JudgedCall, findings: Findings): void {
+  if (readForms.has(program) || noPaths.has(program)) return;
+  args.forEach((word, i) => {
+    const text = word.literal ?? word.text;
+    const equals = text.indexOf("=");
+    if (!outputOption.test(equals < 0 ? text : text.slice(0, equals))) return;
+    const value = equals < 0 ? args[i + 1] : cutWord(word, equals + 1);
+    if (value !== undefined && /^["']?(?:\/|~|\.\.|\$HOME|\$\{HOME)/.test(value.text)) addNeed(findings, "write", value);
+  });
 }
 
 /** A tool that nobody here knows, told to deliver. */
@@ -176,6 +192,8 @@ const noPaths = new Set(
 );
 /** Programs that show names and sizes, not contents: a secret file may be seen, a folder of them not listed. */
 const showsNames = new Set("ls stat find fd tree du file readlink wc".split(" "));
+/** Programs that go through a whole folder: of a home, that shows everything in it. */
+const walksFolders = new Set("rg ag ack grep egrep fgrep zgrep git-grep tar zip rsync 7z".split(" "));
 const patternFirst = new Set("grep egrep fgrep rg ag ack sed awk gawk jq yq perl ruby node python python3".split(" "));
 
 /** Variables by whose names secrets are handed to programs. */
@@ -189,7 +207,9 @@ function judgeSecrets(call: JudgedCall, findings: Findings, home: string | null)
   if (shown !== undefined) addFact(findings, "secret_read", `${call.text} uses ${shown.text}`);
   if (noPaths.has(call.program)) return;
   if (call.program === "git") {
+    const shows = /^(?:log|diff|show|blame|annotate|grep|cat-file|archive)$/.test(readGit(call.args).subcommand ?? "");
     for (const text of call.texts) {
+      if (shows && !text.startsWith("-") && secretPlace(text, home) !== null) addFact(findings, "secret_read", call.text);
       const path = /^[^\s:]+:(.+)$/.exec(text)?.[1];
       if (path !== undefined && !path.startsWith("//") && secretPlace(path, home) !== null) addFact(findings, "secret_read", call.text);
     }
@@ -202,11 +222,19 @@ function judgeSecrets(call: JudgedCall, findings: Findings, home: string | null)
       isFirst = false;
       continue;
     }
-    if (isSecretWord(word, home, showsNames.has(call.program))) {
+    const isHome =
+      walksFolders.has(call.program) &&
+      (word.literal === null ? word.guesses : [word.literal]).some((value) => isWholeHome(value, word.fromHome, home));
+    if (isHome || isSecretWord(word, home, showsNames.has(call.program))) {
       addFact(findings, "secret_read", `${call.text} reads ${word.text}`);
       return;
     }
   }
+}
+
+function isWholeHome(value: string, fromHome: boolean, home: string | null): boolean {
+  const plain = normalise(value);
+  return (fromHome && (plain === "~" || plain === "")) || plain === "/" || (home !== null && plain.startsWith("/") && isBelow(home, plain));
 }
 
 function isSecretWord(word: ShellWord, home: string | null, onlyFolders: boolean): boolean {

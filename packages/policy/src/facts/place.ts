@@ -29,7 +29,7 @@ export function isBelow(path: string, folder: string): boolean {
 
 /** Build output and caches by convention: deleting them loses nothing that can't be made again. */
 const regenerable =
-  /(?:^|\/)(?:node_modules|dist|build|out|target|coverage|htmlcov|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.vite|\.svelte-kit|\.angular|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.nyc_output|\.gradle|\.eslintcache|\.tsbuildinfo|[\w.-]+\.egg-info|[\w.-]+\.tsbuildinfo|[\w.-]+\.pyc|tmp|temp|\.tmp)(?:\/|$)/;
+  /(?:^|\/)(?:node_modules|dist|build|out|target|coverage|htmlcov|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.vite|\.svelte-kit|\.angular|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.nyc_output|\.gradle|\.eslintcache|\.tsbuildinfo|[\w.-]+\.egg-info|[\w.-]+\.tsbuildinfo|[\w.-]+\.py[co]|tmp|temp|\.tmp|(?:tmp|temp)[-_.][\w.-]+|[\w.-]+\.(?:tmp|temp|sw[op]|orig|rej)|\.DS_Store)(?:\/|$)/;
 
 export function isRegenerable(relative: string): boolean {
   return regenerable.test(relative) && !relative.split("/").includes(".git");

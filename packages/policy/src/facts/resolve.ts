@@ -89,6 +89,7 @@ export async function resolveNeed(need: PathNeed, places: Places, lookup: Lookup
   const folder = word.pattern === null ? null : /^((?:[^*?[\\]*\/)?)[^/]*$/.exec(word.pattern)?.[1];
   if (folder != null) {
     const rest = word.pattern?.slice(folder.length) ?? "";
+    if (need.use === "delete" && /^\*\.\w+$/.test(rest) && isRegenerable(`x${rest.slice(1)}`)) return facts;
     const inside: PathNeed = { ...need, isRecursive: need.isRecursive && /^\.?\*$/.test(rest) };
     for (const path of pathsOf(folder, word.fromHome, places, lookup))
       facts.push(...(path === null ? placeless(need) : await judgePath(inside, path, lookup)));
@@ -144,6 +145,8 @@ function placeless(need: PathNeed): Fact[] {
 export function pathsOf(value: string, fromHome: boolean, places: Places, lookup: Lookup): (string | null)[] {
   const { home } = lookup.places;
   if (fromHome && (value === "~" || value.startsWith("~/"))) return [home === null ? value : home + value.slice(1)];
+  // Another person's home, or a folder that only a run knows.
+  if (fromHome && value.startsWith("~")) return [value];
   if (value.startsWith("/")) return [value];
   if (places === null) return [null];
   return places.map((place) => {

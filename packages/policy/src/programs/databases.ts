@@ -108,7 +108,7 @@ const migrations: Judge = (call, findings) => {
     "migrate-mongo": /^(?:up|down)/,
     kysely: /^(?:migrate|seed)/,
     "mikro-orm": /^(?:migration:(?:up|down|fresh)|schema:|seeder:)/,
-    rails: /(?:^|\s)db:(?!version|migrate:status)|^(?:dbconsole|db)\b/,
+    rails: /(?:^|\s)db:(?!version|migrate:status)|^(?:dbconsole|db)(?:\s|$)/,
   };
   if (changes[call.program]?.test(text) === true) addFact(findings, "database", call.text);
 };

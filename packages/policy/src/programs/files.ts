@@ -22,7 +22,11 @@ const transfer: Judge = (call, findings) => {
   const sources = folder === undefined ? operands.slice(0, -1) : operands;
   const target = folder ?? (operands.length > 1 ? operands.at(-1) : undefined);
   if (call.program === "mv") {
-    for (const word of sources) addNeed(findings, "move", word, target === undefined ? {} : { target });
+    for (const word of sources) {
+      addNeed(findings, "move", word, target === undefined ? {} : { target });
+      // Under another name a secret is no longer known as one.
+      addNeed(findings, "read", word);
+    }
   } else if (call.program !== "ln") for (const word of sources) addNeed(findings, "read", word);
   const inside = sources.map(baseOf).filter((name) => name !== null);
   const keeps =
@@ -175,6 +179,33 @@ function runsByOption(pattern: RegExp, writes: readonly string[] = []): Judge {
   };
 }
 
+const patch: Judge = (call, findings) => {
+  const folder = optionValues(call.args, ["-d", "--directory"])[0];
+  for (const word of [...(folder === undefined ? [] : [folder]), ...optionValues(call.args, ["-o", "--output"])])
+    addNeed(findings, "write", word);
+  const [file] = roughOperands(call.args, [
+    "-p",
+    "-d",
+    "-i",
+    "-o",
+    "-r",
+    "-b",
+    "-z",
+    "-B",
+    "-F",
+    "-D",
+    "--strip",
+    "--input",
+    "--directory",
+    "--output",
+  ]);
+  if (folder === undefined && !hasOption(call.args, "--dry-run")) addNeed(findings, "write", file);
+};
+
+const venv: Judge = (call, findings) => {
+  for (const word of roughOperands(call.args, ["-p", "--python", "--prompt"])) addNeed(findings, "write", word);
+};
+
 const cmake: Judge = (call, findings) => {
   if (hasOption(call.args, "--install"))
     addFact(findings, "outside_write", `${call.text} installs into the machine`, { unsandboxed: true });
@@ -191,6 +222,9 @@ export const fileJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...["truncate", "shred", "wipe"].map((name) => [name, truncates] as const),
   ["dd", dd],
   ["cmake", cmake],
+  ["patch", patch],
+  ["virtualenv", venv],
+  ["script", writesAll(["-c", "--command", "-I", "-O", "-B", "-T", "-E", "-m", "-o"])],
   ...["sed", "gsed", "perl"].map((name) => [name, editsInPlace] as const),
   ["tar", tar],
   ["bsdtar", tar],

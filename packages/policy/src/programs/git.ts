@@ -41,7 +41,7 @@ const harmlessSetting =
   /^(?:color\.[\w.]+|core\.quotepath|core\.autocrlf|core\.safecrlf|advice\.\w+|user\.(?:name|email)|init\.defaultbranch|log\.\w+|diff\.(?:renames|algorithm|renamelimit|noprefix|mnemonicprefix|context)|merge\.(?:conflictstyle|renames)|column\.\w+|commit\.gpgsign=false|tag\.gpgsign=false|gc\.auto|core\.pager=(?:cat)?|core\.fsmonitor=(?:false|0)?|core\.hookspath=\/dev\/null|core\.editor=(?:true|:)|sequence\.editor=(?:true|:)|pager\.\w+=false|safe\.bareRepository=explicit)(?:=|$)/i;
 
 const known = new Set(
-  "add am apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential credential-cache credential-store describe diff diff-files diff-index diff-tree difftool fast-export fast-import fetch filter-branch filter-repo for-each-ref format-patch fsck gc grep hash-object help init interpret-trailers lfs log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktag mktree mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-ref sparse-checkout stage stash status stripspace submodule svn switch symbolic-ref tag unpack-objects update-index update-ref update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree instaweb daemon gui citool".split(
+  "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential credential-cache credential-store describe diff diff-files diff-index diff-tree difftool fast-export fast-import fetch filter-branch filter-repo for-each-ref format-patch fsck gc grep hash-object help init interpret-trailers lfs log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktag mktree mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-ref sparse-checkout stage stash status stripspace submodule svn switch symbolic-ref tag unpack-objects update-index update-ref update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree instaweb daemon gui citool".split(
     " ",
   ),
 );
@@ -74,6 +74,10 @@ function judgeGlobals(call: JudgedCall, git: GitCall, findings: Findings): void 
       /^-p$|^--paginate$|^--exec-path=|^--config-env|^--git-dir|^--work-tree|^-c./.test(text);
     if (changes) addFact(findings, "changed_environment", call.text);
   });
+  if (git.subcommand === "clone") {
+    for (const word of optionValues(git.args, ["-c", "--config"]))
+      if (word.literal === null || !harmlessSetting.test(word.literal)) addFact(findings, "changed_environment", call.text);
+  }
   const runs = git.args.some((word) =>
     /^(?:--ext-diff|--textconv|--upload-pack|--receive-pack|--open-files-in-pager|-O\S*)/.test(word.literal ?? ""),
   );
@@ -120,6 +124,9 @@ function judgeLoss(call: JudgedCall, subcommand: string, args: readonly ShellWor
       return;
     case "branch":
       if (has(args, "-D", "-d", "--delete", "-f", "--force", "-M", "-C")) lose();
+      return;
+    case "bundle":
+      if (words[0] === "create") addNeed(findings, "write", operands[1]);
       return;
     case "tag":
       if (has(args, "-d", "--delete", "-f", "--force")) lose();
@@ -233,6 +240,9 @@ function judgeSettings(call: JudgedCall, subcommand: string, args: readonly Shel
     }
     case "remote":
       if (/^(?:add|set-url|remove|rm|rename|set-head|set-branches)$/.test(words[0] ?? "")) change();
+      return;
+    case "branch":
+      if (has(args, "-u", "--set-upstream-to", "--unset-upstream", "--edit-description")) change();
       return;
     case "lfs":
       if (/^(?:install|uninstall|track|untrack|update)$/.test(words[0] ?? "")) change();

@@ -85,7 +85,7 @@ const writes =
 
 /** Not single variables by name: those that hold secrets are told by their names. */
 const printsEnvironment =
-  /\bprocess\.env\b(?!\s*(?:\.|\[|\?\.))|\bos\.environ\b(?!\s*(?:\[|\.get))|\bDeno\.env\.toObject|\bENV\b(?!\s*(?:\[|\.fetch))(?=\.|\s*[;)\n]|$)|%ENV\b|\bgetenv\s*\(\s*\)|\$_ENV\b(?!\s*\[)|(?:process\.env|os\.environ|ENV|getenv)[\s.[("'get]*\w*(?:SECRET|TOKEN|PASSWORD|API_?KEY|ACCESS_KEY|PRIVATE_KEY)/;
+  /\bprocess\.env\b(?!\s*(?:\.|\[|\?\.))|\bos\.environ\b(?!\s*(?:\[|\.get))|\bDeno\.env\.toObject|\bENV\b(?!\s*(?:\[|\.fetch))(?=\.|\s*[;)\n]|$)|%ENV\b|\bgetenv\s*\(\s*\)|\$_ENV\b(?!\s*\[)|(?:process\.env|os\.environ|ENV|getenv)[\s.[{("'get]*\w*(?:SECRET|TOKEN|PASSWORD|API_?KEY|ACCESS_KEY|PRIVATE_KEY)/;
 
 /** Files that code names outright: those of secrets are read or written, others may be written. */
 function judgeNames(call: JudgedCall, code: string, names: readonly string[], findings: Findings): void {

@@ -141,6 +141,21 @@ const delivers: Judge = (call, findings) => {
   addFact(findings, "remote_change", call.text, networkScope(null));
 };
 
+/** Other version controls: what talks to a server, by its word. */
+const versionControl: Judge = (call, findings) => {
+  const words = roughOperands(call.args, ["-R", "--cwd", "--config", "-m", "-r"]).map((word) => word.literal ?? "?");
+  const talk = (call.program === "jj" ? words.slice(0, 2).join(" ") : (words[0] ?? "")).replace(/^git /, "");
+  const sends = /^(?:push|ci|commit|submit|send|ship|delete|import|copy|mkdir|lock|unlock|switch)$/;
+  const fetches = /^(?:pull|fetch|clone|update|up|checkout|co|incoming|in|outgoing|out|export|log|info|ls|list|cat|sync|get|merge|diff)$/;
+  const isRemoteByNature = call.program === "svn" || call.program === "cvs" || call.program === "p4";
+  if (/^(?:push|submit|send|ship)$/.test(talk) || (isRemoteByNature && sends.test(talk))) addRemoteChange(findings, call, null);
+  else if (
+    /^(?:pull|fetch|clone|incoming|in|outgoing|out|sync|get)$/.test(talk) ||
+    (isRemoteByNature && fetches.test(talk) && talk !== "diff")
+  )
+    addNetwork(findings, call, null);
+};
+
 /** Tools that fetch browsers or binaries of their own when told to. */
 const installs: Judge = (call, findings) => {
   const words = roughOperands(call.args).map((word) => word.literal ?? "?");
@@ -163,13 +178,14 @@ export const networkJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>(
   ),
   ...each(
     anywhere,
-    "ncu npm-check-updates npm-check taze certbot acme.sh ssh-keyscan sshuttle filebeat scoop steamcmd gcsfuse s5cmd minio-client mcli restic borg duplicity syncthing wormhole croc transfer rsh rlogin rcp finger xfreerdp vncviewer chromium google-chrome firefox puppeteer-browser socat aria2c axel youtube-dl yt-dlp rclone s3cmd mc smbclient mail sendmail mutt msmtp ngrok cloudflared localtunnel tor w3m lynx links elinks openvpn wg wg-quick",
+    "drill lt ncu npm-check-updates npm-check taze certbot acme.sh ssh-keyscan sshuttle filebeat scoop steamcmd gcsfuse s5cmd minio-client mcli restic borg duplicity syncthing wormhole croc transfer rsh rlogin rcp finger xfreerdp vncviewer chromium google-chrome firefox puppeteer-browser socat aria2c axel youtube-dl yt-dlp rclone s3cmd mc smbclient mail sendmail mutt msmtp ngrok cloudflared localtunnel tor w3m lynx links elinks openvpn wg wg-quick",
   ),
+  ...each(versionControl, "hg svn jj gt sl cvs bzr brz p4 repo darcs fossil"),
   ...each(installs, "playwright cypress puppeteer"),
   ...each(delivers, "semantic-release release-it np twine goreleaser"),
   ...each(
     account,
-    "gh glab hub aws az gcloud gsutil bq kubectl oc helm terraform tofu pulumi cdk sam vercel netlify fly flyctl heroku firebase wrangler railway render doctl linode-cli supabase planetscale stripe twilio sentry-cli circleci buildkite-agent serverless sls eb k9s amplify kamal dokku surge gh-pages nomad consul jira linear slack okta eas stern skaffold tilt copilot-cli azd oci ibmcloud scw hcloud packer vagrant-cloud nuget buildah-push tea bb rhc heroku-cli argocd flux eksctl kops ansible ansible-playbook doppler infisical",
+    "gh glab hub aws az gcloud gsutil bq kubectl oc helm terraform tofu pulumi cdk sam vercel netlify fly flyctl heroku firebase wrangler railway render doctl linode-cli supabase planetscale stripe twilio sentry-cli circleci buildkite-agent kubectx kubens helmfile terragrunt terramate fastlane serverless sls eb k9s amplify kamal dokku surge gh-pages nomad consul jira linear slack okta eas stern skaffold tilt copilot-cli azd oci ibmcloud scw hcloud packer vagrant-cloud nuget buildah-push tea bb rhc heroku-cli argocd flux eksctl kops ansible ansible-playbook doppler infisical",
   ),
 ]);
 

@@ -87,6 +87,8 @@ const managers: Readonly<Record<string, Manager>> = {
   pyenv: { local: "versions version which root prefix local global shims" },
   rbenv: { local: "versions version which root" },
   asdf: { local: "list current where which exec" },
+  n: { local: "ls list which bin --version" },
+  carthage: { local: "build version" },
   mise: { local: "ls list current where which exec run env tasks doctor" },
   brew: { local: "list ls info deps config doctor --prefix --version leaves" },
   apt: { local: "list show policy depends rdepends" },
@@ -135,6 +137,8 @@ const fetching: Readonly<Record<string, RegExp>> = {
   "swift package": /^(?:resolve|update|add-dependency)$/,
   "conda env": /^(?:create|update|remove)$/,
   "dotnet new": /^(?:install|update)$/,
+  "hatch env": /^(?:create|prune|remove)$/,
+  "pip cache": /^(?:purge|remove)$/,
   "flutter pub": /^(?!deps$|run$)/,
   "dart pub": /^(?!deps$|run$)/,
   "nix flake": /^(?:update|lock|check)$/,
@@ -188,6 +192,12 @@ function judgeSubcommand(call: JudgedCall, findings: Findings, name: string, man
   if (name === "go" && first === "run" && /@/.test(second)) return fetchesPackages(call, findings, name);
   if (name === "deno" && first === "run" && call.texts.some((text) => /^(?:npm|jsr|https?):/.test(text)))
     return fetchesPackages(call, findings, name);
+  const asked = `${first} ${second}`;
+  if (
+    /^(?:config get|get|config list|config ls)/.test(asked) &&
+    call.texts.some((text) => /auth|token|password|^-l$|--json|--long/i.test(text))
+  )
+    addFact(findings, "secret_read", call.text);
   if (name === "go" && first === "clean" && call.texts.includes("-modcache"))
     return addFact(findings, "outside_write", call.text, { unsandboxed: true });
   const fetches = fetching[`${name} ${first}`];
@@ -205,7 +215,7 @@ function judgeSubcommand(call: JudgedCall, findings: Findings, name: string, man
 }
 
 const fetchWords = new Set(
-  "install i in ci add update up upgrade remove rm uninstall un link unlink dlx create init import fetch audit outdated deploy dedupe set plugin global npm store patch patch-commit view info search require require-dev self-update create-project env approve-builds setup server cache".split(
+  "install i in ci add update up upgrade upgrade-interactive policies remove rm uninstall un link unlink dlx create init import fetch audit outdated deploy dedupe set plugin global npm store patch patch-commit view info search require require-dev self-update create-project env approve-builds setup server cache".split(
     " ",
   ),
 );
@@ -225,9 +235,14 @@ export const packageJudges: ReadonlyMap<string, Judge> = new Map(
 /** `python -m pip …` is pip; other modules that fetch are named here too. */
 export function judgePythonModule(call: JudgedCall, findings: Findings): void {
   const at = call.texts.indexOf("-m");
+  const setup = call.texts.findIndex((text) => /(?:^|\/)setup\.py$/.test(text));
+  if (setup >= 0 && call.texts.slice(setup).some((text) => /^(?:install|develop|upload|register|easy_install)$/.test(text)))
+    addFact(findings, "network", `${call.text} installs or uploads`, networkScope(null));
   const module = at < 0 ? null : call.texts[at + 1];
   if (module === "pip" || module === "uv" || module === "poetry" || module === "pipx") {
     const args = call.args.slice(at + 2);
     judgeManager({ ...call, program: module, args, texts: args.map((word) => word.literal ?? "") }, findings);
+  } else if (module === "venv") {
+    for (const word of roughOperands(call.args.slice(at + 2), ["--prompt"])) addNeed(findings, "write", word);
   } else if (module === "ensurepip" || module === "twine") addFact(findings, "network", call.text, networkScope(null));
 }

@@ -52,7 +52,7 @@ const docker: Judge = (call, findings) => {
 };
 
 const date: Judge = (call, findings) => {
-  if (hasOption(call.args, "--set") || call.texts.some((text) => /^-[uRn]*s/.test(text) || /^\d{8,}/.test(text))) {
+  if (hasOption(call.args, "--set") || call.texts.some((text) => /^-[uRn]*s/.test(text) || /^\d{4,}(?:\.\d+)?$/.test(text))) {
     addFact(findings, "privilege", call.text, outside);
   }
 };
@@ -69,8 +69,9 @@ const terminalEditor: Judge = (call, findings) => {
   const scripted = call.texts.some((text) =>
     /^(?:-c|-S|-s|-es?|-W|-w|-u|\+.+|--cmd(?:=.*)?|--eval(?:=.*)?|-l|--load(?:=.*)?|--script(?:=.*)?|--batch|-f|--funcall)$/.test(text),
   );
-  const { hereText, isPiped } = call.command;
-  if (scripted || isPiped || (hereText !== null && /!|^\s*[%\d,$]*(?:w|W|e|E|r)\b.*[/~!]/m.test(hereText)))
+  const { hereText, isPiped, redirects } = call.command;
+  const isFed = isPiped || redirects.some(({ operator }) => operator === "<");
+  if (scripted || isFed || (hereText !== null && /!|^\s*[%\d,$]*(?:w|W|e|E|r)\b.*[/~!]/m.test(hereText)))
     addFact(findings, "hidden_code", `${call.text} runs commands of an editor`);
 };
 
@@ -95,6 +96,52 @@ const clipboard: Judge = (call, findings) => {
   const option = call.program === "xclip" ? /^-?-o/ : /^-?-(?:i|c|d|clear|delete|help|version)/;
   const isGiven = call.texts.some((text) => option.test(text));
   if (call.program === "xclip" ? isGiven : !isGiven) addFact(findings, "secret_read", `${call.text} reads the person's clipboard`, outside);
+};
+
+/** `ip` only asks, unless one of its words changes something. */
+const network: Judge = (call, findings) => {
+  if (call.texts.some((text) => /^(?:set|add|del|delete|change|replace|append|flush|exec|up|down|save|restore)$/.test(text)))
+    addFact(findings, "privilege", call.text, outside);
+};
+
+/** With at most the name of an interface it only shows. */
+const interfaces: Judge = (call, findings) => {
+  if (roughOperands(call.args).length > 1) addFact(findings, "privilege", call.text, outside);
+};
+
+const hostname: Judge = (call, findings) => {
+  if (roughOperands(call.args).length > 0 || hasOption(call.args, "-F", "--file", "-b")) addFact(findings, "privilege", call.text, outside);
+};
+
+/** Managers of packages that also tell what is installed. */
+const packageQuery: Judge = (call, findings) => {
+  const asks =
+    call.args.length === 0 ||
+    call.program === "dpkg-query" ||
+    /^(?:-[lLsSpWqV]\w*|--(?:list|listfiles|status|version|print-architecture|query|help|search|verify)\S*)$/.test(call.texts[0]!);
+  if (!asks) addFact(findings, "privilege", call.text, outside);
+};
+
+/** Tools that can take hold of a process which runs already. */
+const attaches: Judge = (call, findings) => {
+  if (call.texts.some((text) => /^(?:-p|-p\d+|--pid(?:=.*)?|--attach-pid|attach)$/.test(text)))
+    addFact(findings, "processes", call.text, outside);
+};
+
+/** In a session of its own a command isn't ended with the line that started it. */
+const ownSession: Judge = (call, findings) => {
+  if (call.args.length > 0 && !hasOption(call.args, "-w", "--wait", "--version", "--help")) addFact(findings, "outlives", call.text);
+};
+
+const messages: Judge = (call, findings) => {
+  if (hasOption(call.args, "-C", "-c", "-D", "-E", "-n", "--clear", "--read-clear")) addFact(findings, "privilege", call.text, outside);
+};
+
+/** `ps e` shows each process with its environment. */
+const processList: Judge = (call, findings) => {
+  const operands = roughOperands(call.args, "-o -O -p -q -C -u -U -g -G -t -s -k --sort --pid --ppid --user --format".split(" "));
+  if (operands.some((word) => /^(?!pid|comm)[a-zA-Z]*e[a-zA-Z]*$/.test(word.literal ?? "")))
+    addFact(findings, "secret_read", `${call.text} shows environments`, outside);
 };
 
 const gpg: Judge = (call, findings) => {
@@ -142,11 +189,23 @@ const environment: Judge = (call, findings) => {
 export const systemJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...always(
     "privilege",
-    "sudo doas su pkexec run0 runuser setcap visudo vipw vigr chsh chfn passwd chpasswd useradd usermod userdel adduser deluser groupadd groupmod groupdel chroot unshare nsenter mount umount swapon swapoff modprobe insmod rmmod sysctl iptables ip6tables nft ufw firewall-cmd ifconfig brctl shutdown reboot halt poweroff init telinit setenforce update-alternatives ldconfig mknod losetup bootctl efibootmgr kexec apparmor_parser aa-disable auditctl setfcap capsh newgrp sg machinectl loadkeys cryptsetup hwclock rtcwake grub-install update-grub update-initramfs spctl csrutil dscl defaults xattr",
+    "sudo doas su pkexec run0 runuser setcap visudo vipw vigr chsh chfn passwd chpasswd useradd usermod userdel adduser deluser groupadd groupmod groupdel chroot unshare nsenter mount umount swapon swapoff modprobe insmod rmmod sysctl iptables ip6tables nft ufw firewall-cmd shutdown reboot halt poweroff init telinit setenforce update-alternatives ldconfig mknod losetup bootctl efibootmgr kexec apparmor_parser aa-disable auditctl setfcap capsh newgrp sg machinectl loadkeys cryptsetup hwclock rtcwake grub-install update-grub update-initramfs spctl csrutil dscl defaults xattr",
   ),
   ...except("privilege", "hostnamectl timedatectl localectl loginctl", /^(?:|status|show|list-\S+|--version)$/),
-  ...except("privilege", "ip", /^(?:|a|addr|address|r|route|link|-\S+|neigh|show)$/),
-  ...except("privilege", "dpkg rpm", /^(?:-[lLsSpWq]\S*|--list|--listfiles|--status|--version|--print-architecture)$/),
+  ["ip", network],
+  ...always("privilege", "route arptables ebtables tc ethtool brctl"),
+  ["ifconfig", interfaces],
+  ["hostname", hostname],
+  ...["dpkg", "rpm", "dpkg-query"].map((name) => [name, packageQuery] as const),
+  ...always(
+    "privilege",
+    "gpasswd dpkg-reconfigure apt-key add-apt-repository apt-add-repository apt-mark emerge xbps-install xbps-remove pkg pkg_add pkg_delete softwareupdate nix-channel eopkg swupd mas aptitude tlmgr",
+  ),
+  ...["gdb", "lldb", "strace", "ltrace", "prlimit", "perf", "py-spy"].map((name) => [name, attaches] as const),
+  ...always("outlives", "daemonize start-stop-daemon"),
+  ["setsid", ownSession],
+  ["dmesg", messages],
+  ["ps", processList],
   ["date", date],
   ["kill", kill],
   ["fuser", fuser],
@@ -194,7 +253,7 @@ export const systemJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...["env", "printenv", "set", "export", "declare", "typeset", "readonly"].map((name) => [name, environment] as const),
   ...except(
     "secret_read",
-    "pass gopass op vault bw rbw secret-tool keyring security lpass chamber sops age ksm kwallet-query",
+    "ansible-vault git-crypt git-secret pass gopass op vault bw rbw secret-tool keyring security lpass chamber sops age ksm kwallet-query",
     /^(?:--version|version|--help|help|status)$/,
   ),
 ]);

@@ -3,7 +3,7 @@ import { roughOperands } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
 
 const deliveries = new Set(
-  "deploy deployment publish release push upload ship install uninstall bootstrap provision promote rollback destroy teardown migrate drop reset seed".split(
+  "setup apply docker compose terraform helm k8s infra purge wipe deploy deployment publish release push upload ship install uninstall bootstrap provision promote rollback destroy teardown migrate drop reset seed".split(
     " ",
   ),
 );
@@ -12,6 +12,7 @@ const harmlessStart = new Set("build test tests lint check typecheck docs doc dr
 /** True for the name of a task or script whose words say that it delivers: outside, or into the machine. */
 export function isDelivery(name: string): boolean {
   const words = name
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase()
     .split(/[^a-z]+/)
     .filter((word) => word !== "");

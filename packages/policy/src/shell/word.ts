@@ -63,7 +63,7 @@ export function readWords(word: Word, values: ShellValues): ShellWord[] {
 }
 
 function isHomeTilde(text: string): boolean {
-  return text === "~" || text.startsWith("~/");
+  return /^~[\w.+-]*(?:\/|$)/.test(text);
 }
 
 function product(lists: readonly (readonly string[])[]): string[] {

@@ -125,7 +125,7 @@ export const wrapperForms: ReadonlyMap<string, WrapperForm> = new Map<string, Wr
 ]);
 
 /** Wrappers of which too little can be seen: whatever they run is code that only exists at run time. */
-export const opaqueWrappers: ReadonlySet<string> = new Set(["parallel", "sem", "expect", "script", "rlwrap", "entr", "runuser", "su"]);
+export const opaqueWrappers: ReadonlySet<string> = new Set(["parallel", "sem", "expect", "rlwrap", "entr", "runuser", "su"]);
 
 /** Programs that read a shell line from `-c`, a file, or their input. */
 export const shells: ReadonlySet<string> = new Set([

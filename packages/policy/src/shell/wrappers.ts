@@ -68,6 +68,8 @@ export function unwrap(words: readonly ShellWord[], input: Input): Unwrapped | n
       return unwrapGit(args);
     case "watch":
       return unwrapWatch(args);
+    case "script":
+      return unwrapScript(args);
     // bash evaluates a callback, or an expression that may hold a substitution, given as plain text.
     case "mapfile":
     case "readarray":
@@ -286,6 +288,19 @@ function unwrapGit(args: readonly ShellWord[]): Unwrapped | null {
     else if (text.startsWith("--exec=")) lines.push(lineOf(cutWord(args[i]!, 7), "git rebase"));
   });
   return lines.length === 0 ? null : { inner: lines, isTransparent: false, losesPlace: false };
+}
+
+/** `script -c LINE FILE` runs the line and writes what it shows. */
+function unwrapScript(args: readonly ShellWord[]): Unwrapped | null {
+  const read = readOptions(args, {
+    flags: "aefq",
+    valued: "cIOBTtEmo",
+    long: ["append", "quiet", "return", "flush", "force", "command=", "log-out=", "timing=?"],
+  });
+  const line = read?.options.find((option) => option.name === "c" || option.name === "command")?.value;
+  return line == null
+    ? hidden("script records a shell that is typed into")
+    : { inner: [lineOf(line, "script")], isTransparent: false, losesPlace: false };
 }
 
 function unwrapWatch(args: readonly ShellWord[]): Unwrapped | null {
