@@ -1,5 +1,6 @@
 import type { Verifier } from "@holdfast/runtime";
 import { storedInputs, takeBaseline } from "./baseline.ts";
+import { parseCounts } from "./counts.ts";
 import { checkFinal } from "./final.ts";
 import { beforeBuild } from "./builds.ts";
 import { beforeInstall } from "./installs.ts";
@@ -30,6 +31,7 @@ export function createVerifier(input: VerifierInput): Verifier {
         : rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal)),
     beforeRun: async (command, cwd, baseline) =>
       (await beforeInstall(input, command, cwd, baseline)) ?? (await beforeBuild(input, command, baseline)),
+    testCounts: async (output) => parseCounts(output),
     // Few sessions have a schema.
     answerProblems: async (schema, text) => (await import("./output/answer.ts")).answerProblems(schema, text),
     stale: staleChecks,

@@ -235,6 +235,7 @@ function fakeVerifier(passes: () => boolean): Verifier {
     at: 0,
   });
   return {
+    testCounts: async () => null,
     answerProblems: async (schema, text) => answerProblems(schema, text),
     stale: () => [],
     beforeRun: async () => null,

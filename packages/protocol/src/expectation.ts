@@ -4,7 +4,13 @@ import { z } from "zod";
 export const expectation = z.object({
   exitCode: z.number().int().optional(),
   outputContains: z.string().optional(),
+  /** A regular expression (ECMAScript), tried on each line and on the whole. */
+  outputMatches: z.string().optional(),
   fileChanged: z.string().optional(),
+  fileUnchanged: z.string().optional(),
+  fileExists: z.string().optional(),
+  /** The output shows that tests ran, and none of them failed. */
+  testsPassed: z.boolean().optional(),
   /** Of an HTTP answer. */
   status: z.number().int().optional(),
 });
@@ -15,5 +21,7 @@ export const judgement = z.object({
   cause: z.enum(["environment", "wrong_input", "denied", "flaky", "wrong_belief"]).optional(),
   expected: z.string(),
   observed: z.string(),
+  /** It would have been met whatever happened: no success to speak of. */
+  isTrivial: z.literal(true).optional(),
 });
 export type Judgement = z.infer<typeof judgement>;

@@ -1,45 +1,161 @@
-import type { CallOutcome, Expectation, Judgement } from "@holdfast/protocol";
+import type { CallOutcome, Expectation, Judgement, TestCounts } from "@holdfast/protocol";
 
-/** Holds what a call said it would show against what was observed; null where it said nothing. */
-export function judgeExpectation(expect: Expectation | undefined, outcome: CallOutcome): Judgement | null {
+interface Part {
+  readonly expected: string;
+  readonly observed: string;
+  /** Null where what was observed doesn't tell. */
+  readonly isMet: boolean | null;
+}
+
+/** What the runtime saw beside the outcome. */
+export interface Observed {
+  /** The command line, where the call was one. */
+  readonly command?: string | undefined;
+  /** Test counts in the output; null where it shows none. */
+  readonly counts: TestCounts | null;
+}
+
+/**
+ * Holds what a call said it would show against what was observed; null where it said nothing. One that would be met whatever
+ * happens is marked as trivial: it is told nobody as a success.
+ */
+export function judgeExpectation(
+  expect: Expectation | undefined,
+  outcome: CallOutcome,
+  observed: Observed = { counts: null },
+): Judgement | null {
   if (expect === undefined) return null;
-  const parts: { expected: string; observed: string; isMet: boolean | null }[] = [];
-  if (expect.exitCode !== undefined) {
-    const code = outcome.exitCode;
-    parts.push({
-      expected: `exit status ${expect.exitCode}`,
-      observed: code == null ? "no exit status" : `exit status ${code}`,
-      isMet: code === undefined ? null : code === expect.exitCode,
-    });
-  }
-  if (expect.outputContains !== undefined) {
-    const isThere = outcome.text.includes(expect.outputContains);
-    // The text may be a part of the output: what is not in the part may still be in the whole.
-    const isMet = isThere || (outcome.output === undefined ? false : null);
-    parts.push({
-      expected: `output with ${JSON.stringify(expect.outputContains)}`,
-      observed: isThere ? "output with it" : "output without it",
-      isMet,
-    });
-  }
-  if (expect.status !== undefined) {
-    const status = outcome.httpStatus;
-    parts.push({
-      expected: `status ${expect.status}`,
-      observed: status === undefined ? "no answer" : `status ${status}`,
-      isMet: status === undefined ? null : status === expect.status,
-    });
-  }
-  if (expect.fileChanged !== undefined) {
-    const path = expect.fileChanged;
-    const isMet =
-      outcome.changed === undefined ? null : outcome.changed.some((file) => file.path === path || file.path.endsWith(`/${path}`));
-    parts.push({ expected: `${path} changed`, observed: isMet === true ? `${path} changed` : `${path} not seen to change`, isMet });
-  }
+  const parts = [
+    ...endParts(expect, outcome),
+    ...outputParts(expect, outcome),
+    ...fileParts(expect, outcome),
+    ...testParts(expect, observed),
+  ];
   if (parts.length === 0) return null;
   const verdict = parts.some((part) => part.isMet === false) ? "unmet" : parts.some((part) => part.isMet === null) ? "unknown" : "met";
   const join = (side: "expected" | "observed"): string => parts.map((part) => part[side]).join(", ");
-  return { verdict, expected: join("expected"), observed: join("observed"), ...(verdict === "unmet" ? causeOf(outcome) : {}) };
+  return {
+    verdict,
+    expected: join("expected"),
+    observed: join("observed"),
+    ...(verdict === "unmet" ? causeOf(outcome) : {}),
+    ...(isTrivial(expect, observed.command) ? { isTrivial: true as const } : {}),
+  };
+}
+
+function endParts({ exitCode, status }: Expectation, outcome: CallOutcome): Part[] {
+  const parts: Part[] = [];
+  if (exitCode !== undefined) {
+    const code = outcome.exitCode;
+    parts.push({
+      expected: `exit status ${exitCode}`,
+      observed: code == null ? "no exit status" : `exit status ${code}`,
+      isMet: code === undefined ? null : code === exitCode,
+    });
+  }
+  if (status !== undefined) {
+    const seen = outcome.httpStatus;
+    parts.push({
+      expected: `status ${status}`,
+      observed: seen === undefined ? "no answer" : `status ${seen}`,
+      isMet: seen === undefined ? null : seen === status,
+    });
+  }
+  return parts;
+}
+
+function outputParts({ outputContains, outputMatches }: Expectation, outcome: CallOutcome): Part[] {
+  const part = (what: string, isThere: boolean): Part => ({
+    expected: `output ${what}`,
+    observed: isThere ? "output with it" : "output without it",
+    // The text may be a part of the output: what is not in the part may still be in the whole.
+    isMet: isThere || (outcome.output === undefined ? false : null),
+  });
+  const parts: Part[] = [];
+  if (outputContains !== undefined) parts.push(part(`with ${JSON.stringify(outputContains)}`, outcome.text.includes(outputContains)));
+  if (outputMatches !== undefined) {
+    const pattern = patternOf(outputMatches);
+    if (pattern === null)
+      parts.push({ expected: `output matching ${outputMatches}`, observed: "that is no regular expression", isMet: null });
+    else parts.push(part(`matching ${outputMatches}`, pattern.test(outcome.text)));
+  }
+  return parts;
+}
+
+function fileParts({ fileChanged, fileUnchanged, fileExists }: Expectation, outcome: CallOutcome): Part[] {
+  const seen = (path: string) => outcome.files?.find((file) => file.path === path);
+  const parts: Part[] = [];
+  if (fileChanged !== undefined) {
+    const file = seen(fileChanged);
+    const named = outcome.changed?.some((one) => one.path === fileChanged || one.path.endsWith(`/${fileChanged}`));
+    const isMet = file === undefined ? (named ?? null) : file.before !== file.after;
+    parts.push({
+      expected: `${fileChanged} changed`,
+      observed: isMet === true ? `${fileChanged} changed` : `${fileChanged} not seen to change`,
+      isMet,
+    });
+  }
+  if (fileUnchanged !== undefined) {
+    const file = seen(fileUnchanged);
+    const isMet = file === undefined ? null : file.before === file.after;
+    parts.push({
+      expected: `${fileUnchanged} unchanged`,
+      observed: isMet === false ? `${fileUnchanged} changed` : `${fileUnchanged} not seen to change`,
+      isMet,
+    });
+  }
+  if (fileExists !== undefined) {
+    const file = seen(fileExists);
+    const isMet = file === undefined ? null : file.after !== null;
+    parts.push({
+      expected: `${fileExists} exists`,
+      observed: isMet === null ? "not looked at" : isMet ? `${fileExists} is there` : `${fileExists} is not there`,
+      isMet,
+    });
+  }
+  return parts;
+}
+
+function testParts({ testsPassed }: Expectation, { counts }: Observed): Part[] {
+  if (testsPassed !== true) return [];
+  if (counts === null) return [{ expected: "passed tests", observed: "no test counts", isMet: null }];
+  return [
+    {
+      expected: "passed tests",
+      observed: `${counts.passed} passed, ${counts.failed} failed`,
+      isMet: counts.passed > 0 && counts.failed === 0,
+    },
+  ];
+}
+
+/** Paths that the runtime has to look at before and after the call. */
+export function expectedFiles(expect: Expectation | undefined): string[] {
+  return [expect?.fileChanged, expect?.fileUnchanged, expect?.fileExists].filter((path) => path !== undefined);
+}
+
+/** Ends that make every command succeed. */
+const alwaysWell = /(?:\|\||;|&&)\s*(?:true|:|exit 0)\s*$/;
+
+/** Whether it would be met whatever the call does. */
+function isTrivial(expect: Expectation, command: string | undefined): boolean {
+  const { exitCode, outputContains, outputMatches, ...others } = expect;
+  if (Object.values(others).some((value) => value !== undefined)) return false;
+  const isPrinted = (text: string): boolean =>
+    text.trim() === "" || (command !== undefined && /\b(?:echo|printf)\b/.test(command) && command.includes(text));
+  const real = [
+    exitCode !== undefined && !(exitCode === 0 && command !== undefined && alwaysWell.test(command)),
+    outputContains !== undefined && !isPrinted(outputContains),
+    outputMatches !== undefined && patternOf(outputMatches)?.test("") !== true,
+  ];
+  return !real.includes(true);
+}
+
+function patternOf(source: string): RegExp | null {
+  try {
+    return new RegExp(source, "m");
+  } catch {
+    return null;
+  }
 }
 
 function causeOf(outcome: CallOutcome): Pick<Judgement, "cause"> {

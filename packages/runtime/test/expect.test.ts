@@ -19,3 +19,49 @@ test("an expected status is held against the answer, and a wrong one has a cause
     expect(judged(status), String(status)).toMatchObject({ verdict: "unmet", cause });
   }
 });
+
+test("files are held against their digests before and after the call", () => {
+  const seen = (path: string, before: string | null, after: string | null) => done("", { files: [{ path, before, after }] });
+  expect(judgeExpectation({ fileChanged: "a" }, seen("a", "1", "2"))).toMatchObject({ verdict: "met" });
+  expect(judgeExpectation({ fileChanged: "a" }, seen("a", "1", "1"))).toMatchObject({ verdict: "unmet", cause: "wrong_belief" });
+  expect(judgeExpectation({ fileUnchanged: "a" }, seen("a", "1", "2"))).toMatchObject({ verdict: "unmet", observed: "a changed" });
+  expect(judgeExpectation({ fileExists: "a" }, seen("a", null, "2"))).toMatchObject({ verdict: "met" });
+  expect(judgeExpectation({ fileExists: "a" }, seen("a", "1", null))).toMatchObject({ verdict: "unmet", observed: "a is not there" });
+  expect(judgeExpectation({ fileUnchanged: "a" }, done(""))).toMatchObject({ verdict: "unknown" });
+});
+
+test("output is held against a regular expression, and against the tests that it counts", () => {
+  expect(judgeExpectation({ outputMatches: "^built \\d+" }, done("so\nbuilt 3\n"))).toMatchObject({ verdict: "met" });
+  expect(judgeExpectation({ outputMatches: "^built \\d+$" }, done("not built"))).toMatchObject({ verdict: "unmet" });
+  expect(judgeExpectation({ outputMatches: "(" }, done("x"))).toMatchObject({ verdict: "unknown" });
+  const counts = (passed: number, failed: number) => ({ counts: { passed, failed, skipped: 0 } });
+  expect(judgeExpectation({ testsPassed: true }, done(""), counts(3, 0))).toMatchObject({ verdict: "met" });
+  expect(judgeExpectation({ testsPassed: true }, done(""), counts(3, 1))).toMatchObject({
+    verdict: "unmet",
+    observed: "3 passed, 1 failed",
+  });
+  expect(judgeExpectation({ testsPassed: true }, done(""), counts(0, 0))).toMatchObject({ verdict: "unmet" });
+  expect(judgeExpectation({ testsPassed: true }, done(""))).toMatchObject({ verdict: "unknown" });
+});
+
+test.each([
+  [{ outputContains: "all well" }, "echo all well"],
+  [{ outputContains: "" }, "make"],
+  [{ outputMatches: ".*" }, "make"],
+  [{ exitCode: 0 }, "make || true"],
+  [{ exitCode: 0, outputMatches: "x?" }, "make; exit 0"],
+])("%j of `%s` is trivial", (expected, command) => {
+  expect(judgeExpectation(expected, done("all well", { exitCode: 0 }), { command, counts: null })).toMatchObject({
+    verdict: "met",
+    isTrivial: true,
+  });
+});
+
+test.each([
+  [{ exitCode: 0 }, "make"],
+  [{ exitCode: 1 }, "make || true"],
+  [{ outputContains: "3 passed" }, "make test"],
+  [{ fileExists: "a", outputMatches: "" }, "make"],
+])("%j of `%s` is not", (expected, command) => {
+  expect(judgeExpectation(expected, done("", {}), { command, counts: null })?.isTrivial).toBeUndefined();
+});

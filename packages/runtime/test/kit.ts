@@ -252,6 +252,7 @@ function createTestVerifier(world: World): Verifier {
     at: 0,
   });
   return {
+    testCounts: async () => null,
     answerProblems: async (schema, text) => (text === schema ? [] : [`it is not ${JSON.stringify(schema)}, secret: very-secret-value`]),
     stale: () => [],
     beforeRun: async (command) => (command === "npm ci" ? async () => ({ command, folders: [], locks: [], subject: null }) : null),

@@ -10,6 +10,7 @@ import { headerProblem, headersInput, resolveHeaders } from "./http/headers.ts";
 import type { HttpPorts } from "./http/ports.ts";
 import { redactBytes, redactText } from "./http/redact.ts";
 import { httpUrl, reachFor, targetOf } from "./http/target.ts";
+import { expectation, expectationOf } from "./expectation.ts";
 import { decoded, flag, whole } from "./input.ts";
 import { readBytes } from "./output/bytes.ts";
 import { decodeOutput } from "./output/decode.ts";
@@ -34,7 +35,7 @@ const input = z.strictObject({
   body: z.string().optional().describe("body as text, instead of json"),
   timeout_s: whole(1, 600).optional().describe(`default ${defaultTimeoutS}`),
   idempotent: flag().optional().describe("the API documents that it honours Idempotency-Key: where an answer is lost, send it again"),
-  expect: decoded(z.strictObject({ status: whole(100, 599).optional(), output_contains: z.string().optional() })).optional(),
+  expect: expectation(["status", "output_contains", "output_matches"]),
 });
 type Input = z.infer<typeof input>;
 
@@ -66,12 +67,7 @@ export function httpRequest(ports: ToolPorts, http: HttpPorts) {
         replay: isSafe(method) ? "safe" : isKeyed ? "keyed" : "never",
         ...(isKeyed && { keyLifetimeMs }),
         ...(isKeyed && !isKnown && { isKeyClaimed: true }),
-        ...(wanted.expect && {
-          expect: {
-            ...(wanted.expect.status !== undefined && { status: wanted.expect.status }),
-            ...(wanted.expect.output_contains !== undefined && { outputContains: wanted.expect.output_contains }),
-          },
-        }),
+        ...expectationOf(wanted.expect),
       };
     },
     run: (wanted, intent, context, signal) => run(ports, http, wanted, intent, context, signal),
@@ -169,7 +165,8 @@ async function outcomeOf(
     ...(shown.length > 0 && window === null ? [`binary, kept as ${handle}`] : []),
   ];
   const lines = [notes.join("; "), headerLines(response.headers), ...(window === null || shown.length === 0 ? [] : ["", window.text])];
-  const isExpected = wanted.expect?.status === undefined ? status < 400 : status === wanted.expect.status;
+  const expected = expectationOf(wanted.expect).expect?.status;
+  const isExpected = expected === undefined ? status < 400 : status === expected;
   return {
     status: isExpected ? "completed" : "failed",
     text: redactText(lines.join("\n"), secrets),

@@ -4,7 +4,8 @@ import type { CommandEnd, CommandLimit, CommandSpec, Processes, RunningCommand }
 import type { CallContext, CallIntent, CallRefusal, ProbeFinding } from "@holdfast/runtime/ports/tool-host";
 import { z } from "zod";
 import { defineTool, failed, interrupted, refuse, throwIfLetGo, type ToolPorts } from "./define.ts";
-import { decoded, flag, whole } from "./input.ts";
+import { expectation, expectationOf } from "./expectation.ts";
+import { flag, whole } from "./input.ts";
 import { asked, beyond } from "./beyond.ts";
 import { describeEnd } from "./output/describe-end.ts";
 import { describeRefused } from "./output/describe-refused.ts";
@@ -30,9 +31,7 @@ export const shownInput = z.strictObject({
   tty: flag().optional().describe("a terminal to type at with write_input (see search_tools)"),
   stdin: flag().optional().describe("keep its input open for write_input"),
   yield_s: whole(0, maxYieldS).optional().describe(`return after this while it runs on; default ${defaultYieldS}`),
-  expect: decoded(z.strictObject({ exit_code: whole(0, 255).optional(), output_contains: z.string().optional() }))
-    .optional()
-    .describe("what you will see if it works"),
+  expect: expectation(["exit_code", "output_contains", "output_matches", "file_changed", "file_unchanged", "file_exists", "tests_passed"]),
 });
 const input = shownInput.extend({ beyond: beyond.optional() });
 type Input = z.infer<typeof input>;
@@ -68,7 +67,7 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
         command,
         cwd: where.place.real,
         ...(asks !== null && { asks }),
-        ...(expect && { expect: expectationOf(expect) }),
+        ...expectationOf(expect),
       };
     },
     async prepare({ cwd }, plan, context) {
@@ -133,13 +132,6 @@ function inputOf({ tty, stdin }: Input): Pick<CommandSpec, "input"> {
   return tty === true ? { input: "terminal" } : stdin === true ? { input: "pipe" } : {};
 }
 
-function expectationOf(expect: NonNullable<Input["expect"]>) {
-  return {
-    ...(expect.exit_code !== undefined && { exitCode: expect.exit_code }),
-    ...(expect.output_contains !== undefined && { outputContains: expect.output_contains }),
-  };
-}
-
 async function follow(
   processes: Processes,
   running: RunningCommand,
@@ -186,7 +178,7 @@ async function outcomeOf(
     window.size > 0 ? window.text : ended === null ? "no output yet" : "no output",
   ];
   const outcome: CallOutcome = {
-    status: ended === null ? "completed" : statusOf(ended.end, wanted.expect?.exit_code ?? 0),
+    status: ended === null ? "completed" : statusOf(ended.end, expectationOf(wanted.expect).expect?.exitCode ?? 0),
     text: lines.join("\n"),
     trust: "tool",
     ...(ended !== null && window.isWhole ? {} : { output: handle }),

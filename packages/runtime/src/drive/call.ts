@@ -2,7 +2,7 @@ import type { CallOutcome, SessionEvent } from "@holdfast/protocol";
 import { stricterClass } from "@holdfast/protocol/decision";
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { sha256 } from "../hash.ts";
-import { judgeExpectation } from "../expect.ts";
+import { expectedFiles, judgeExpectation } from "../expect.ts";
 import { inDoubt, settled, settledWithout } from "../kernel/settle.ts";
 import type { CallRegister, OpenCall } from "../kernel/state.ts";
 import type { CallContext, CallIntent, CallRefusal, Prepared, ProbeFinding, Tool } from "../ports/index.ts";
@@ -77,7 +77,9 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
       // The last thing before the effect: until then the call has certainly not happened.
       if (takesClaim) await claim(driver, callId, intent.attempt);
       mayHaveActed = true;
-      return (attach ?? tool.run)(intent, contextOf(handOver), signal);
+      const looked = isBegun ? null : await lookAt(driver, expectedFiles(register.plan.expect));
+      const outcome = await (attach ?? tool.run)(intent, contextOf(handOver), signal);
+      return looked === null ? outcome : { ...outcome, files: await lookAgain(driver, looked) };
     };
     if (register.plan.workspace !== "exclusive") {
       const seen = await seeingEnds(driver, register.plan, () => run());
@@ -100,6 +102,33 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
     }
     return unanswered(driver, register, tool, intent, error, signal);
   }
+}
+
+/** Larger files that an expectation names are not looked at: what it says of them stays unknown. */
+const mostLooked = 64 * 1024 * 1024;
+
+/** Digests of the files that an expectation names, by the path it gives; null where nothing is to be looked at. */
+async function lookAt(driver: Driver, paths: readonly string[]): Promise<ReadonlyMap<string, string | null> | null> {
+  if (paths.length === 0) return null;
+  const { files } = driver.ports;
+  const digests = new Map<string, string | null>();
+  for (const path of paths) {
+    const { real, kind } = await files.identify(path);
+    if (kind === "missing") digests.set(path, null);
+    else if (kind === "file") {
+      const content = await files.read(real, mostLooked).catch(() => null);
+      if (content !== null) digests.set(path, content.digest);
+    }
+  }
+  return digests;
+}
+
+async function lookAgain(driver: Driver, before: ReadonlyMap<string, string | null>): Promise<NonNullable<CallOutcome["files"]>> {
+  const after = await lookAt(driver, [...before.keys()]);
+  return [...before].flatMap(([path, digest]) => {
+    const now = after?.get(path);
+    return now === undefined ? [] : [{ path, before: digest, after: now }];
+  });
 }
 
 async function claim(driver: Driver, callId: string, attempt: number): Promise<void> {
@@ -189,13 +218,18 @@ async function tell(
   });
   const words = [contextOf(asked), ...(asked.refusal === null ? [] : [`A hook objects to this: ${asked.refusal}`])];
   const said = words.filter((text) => text !== "").join("\n");
-  return [...asked.ran, ...settle(driver, register, callId, said === "" ? outcome : { ...outcome, text: `${outcome.text}\n${said}` })];
+  return [
+    ...asked.ran,
+    ...(await settle(driver, register, callId, said === "" ? outcome : { ...outcome, text: `${outcome.text}\n${said}` })),
+  ];
 }
 
-export function settle(driver: Driver, register: CallRegister, callId: string, outcome: CallOutcome): SessionEvent[] {
+export async function settle(driver: Driver, register: CallRegister, callId: string, outcome: CallOutcome): Promise<SessionEvent[]> {
   const text = register.note === undefined ? outcome.text : `${outcome.text}\n${register.note}`;
   const safe = { ...outcome, text: clean(driver, text) };
-  return [settled(callId, safe, judgeExpectation(register.plan.expect, safe), newId(driver))];
+  const { expect, command } = register.plan;
+  const counts = expect?.testsPassed === true ? await driver.ports.verifier.testCounts(safe.text) : null;
+  return [settled(callId, safe, judgeExpectation(expect, safe, { command, counts }), newId(driver))];
 }
 
 function clean(driver: Driver, text: string): string {

@@ -68,7 +68,7 @@ async function recoverCall(driver: Driver, { id, name, attempt, isUncertain }: O
   });
   switch (finding.type) {
     case "happened":
-      return [recovered(attempt), ...settle(driver, register, id, finding.outcome)];
+      return [recovered(attempt), ...(await settle(driver, register, id, finding.outcome))];
     case "not_happened":
       return isEnding ? [recovered(attempt), settledWithout(id, "interrupted", nothingDone, newId(driver))] : [recovered(attempt + 1)];
     case "resume": {
@@ -76,13 +76,13 @@ async function recoverCall(driver: Driver, { id, name, attempt, isUncertain }: O
       // Half of an edit is worse than all of it: it is completed even where the turn is about to end.
       const context = callContext(driver, id, register.scope);
       const outcome = await tool.run({ ...intent, attempt: attempt + 1 }, context, new AbortController().signal);
-      return [recovered(attempt + 1), ...settle(driver, register, id, outcome)];
+      return [recovered(attempt + 1), ...(await settle(driver, register, id, outcome))];
     }
     case "running":
       driver.attachable.add(id);
       return [recovered(attempt)];
     case "unknown":
-      return [recovered(attempt), ...settle(driver, register, id, inDoubt("Holdfast was ended while it ran", finding.look))];
+      return [recovered(attempt), ...(await settle(driver, register, id, inDoubt("Holdfast was ended while it ran", finding.look)))];
   }
 
   async function find(): Promise<ProbeFinding> {

@@ -8,7 +8,7 @@ export function settled(
   newId: (prefix: string) => string,
 ): SessionEvent {
   const { status, text, trust, output, images } = outcome;
-  const told = judgement?.verdict === "unmet" ? `${text}\nExpected ${judgement.expected}; observed ${judgement.observed}.` : text;
+  const told = judgement === null ? text : `${text}${wordsOf(judgement)}`;
   const result = {
     kind: "tool_result" as const,
     id: newId("itm"),
@@ -34,4 +34,11 @@ export function inDoubt(why: string, look: string): CallOutcome {
     text: `This call may have happened: its end was not seen (${why}). Before you do anything that depends on it, look at ${look}. Don't just repeat it.`,
     trust: "system",
   };
+}
+
+/** Expected and observed side by side, where they differ or where what was expected says nothing. */
+function wordsOf({ verdict, cause, expected, observed, isTrivial }: Judgement): string {
+  if (verdict === "unmet")
+    return `\nExpected ${expected}; observed ${observed}${cause === undefined ? "" : ` (${cause.replace("_", " ")})`}.`;
+  return isTrivial === true ? "\nWhat was expected would have come whatever happened: it shows nothing." : "";
 }

@@ -1,4 +1,4 @@
-import type { CheckDefinition, Evidence, InspectedPart, Json, RecordedRun, Report } from "@holdfast/protocol";
+import type { CheckDefinition, Evidence, InspectedPart, Json, RecordedRun, Report, TestCounts } from "@holdfast/protocol";
 import type { Owner } from "./log.ts";
 
 export interface Baseline {
@@ -50,6 +50,8 @@ export interface Verifier {
    * after them changed files. They are to be run once more; what is stale then is weak.
    */
   stale(evidence: readonly Evidence[]): readonly string[];
+  /** Pure: the test counts that an output shows; null where it shows none. */
+  testCounts(output: string): Promise<TestCounts | null>;
   /** Pure: why a final answer is not valid under a JSON Schema, for the model; empty where it is. */
   answerProblems(schema: Json, text: string): Promise<readonly string[]>;
   /** Digest of the workspace as it is, over what the baseline's checks are bound to. */
