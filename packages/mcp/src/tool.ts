@@ -26,6 +26,7 @@ export function mcpTool(name: string, server: McpServer, ports: OutcomePorts): T
   const known = toolOf(server, name);
   return {
     spec: { name, description: known?.description ?? "", schema: known?.schema ?? { type: "object" } },
+    ...(known === undefined ? {} : { hints: known.hints }),
     isDeferred: true,
 
     async plan(input, _, signal = new AbortController().signal) {
@@ -64,7 +65,7 @@ function planOf({ config, isConfined }: McpServer, tool: McpTool, input: Json): 
     return refuse(`The input of ${tool.name} is an object of this schema; nothing was done: ${JSON.stringify(tool.schema)}`);
   }
   const isSafe = isNamed(config.safe, tool.tool);
-  const isRead = isSafe || tool.isSaidToRead;
+  const isRead = isSafe || tool.hints.reads === true;
   const resource = [`mcp:${config.name}`];
   // A program of the user's may change whatever the user may; one of a project's can't write in the workspace.
   const touchesFiles = config.target.type === "stdio" && !isConfined;

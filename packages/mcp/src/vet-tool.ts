@@ -1,4 +1,5 @@
 import type { Json } from "@holdfast/protocol";
+import type { ToolHints } from "@holdfast/runtime";
 import { canonical, sha256 } from "@holdfast/runtime";
 import { cleanText } from "./clean.ts";
 import { modelName } from "./names.ts";
@@ -14,8 +15,8 @@ export interface McpTool {
   readonly schema: Json;
   /** Digest of all that the server says of it: when it changes, what was decided for the tool as it was holds no more. */
   readonly definition: string;
-  /** What the server says of itself. Hints: they grant nothing. */
-  readonly isSaidToRead: boolean;
+  /** What the server says of it. */
+  readonly hints: ToolHints;
   /** What was mended. */
   readonly notes: readonly string[];
 }
@@ -42,6 +43,17 @@ export function vetTools(server: string, given: readonly unknown[]): { readonly 
   return { tools: [...tools.values()], dropped };
 }
 
+/** Of its annotations, those that are yes or no. */
+function hintsOf(annotations: unknown): ToolHints {
+  if (typeof annotations !== "object" || annotations === null) return {};
+  const { readOnlyHint, destructiveHint, openWorldHint } = annotations as Record<string, unknown>;
+  return {
+    ...(typeof readOnlyHint === "boolean" ? { reads: readOnlyHint } : {}),
+    ...(typeof destructiveHint === "boolean" ? { destroys: destructiveHint } : {}),
+    ...(typeof openWorldHint === "boolean" ? { reachesOut: openWorldHint } : {}),
+  };
+}
+
 export function vetTool(server: string, given: unknown): McpTool | DroppedTool {
   if (typeof given !== "object" || given === null) return { tool: "", reason: "it is no tool" };
   const { name, title, description, inputSchema, outputSchema, annotations } = given as Record<string, unknown>;
@@ -55,7 +67,7 @@ export function vetTool(server: string, given: unknown): McpTool | DroppedTool {
       description: typeof description === "string" ? cleanText(description.slice(0, longestDescription)) : "",
       schema,
       definition: sha256(canonical({ name, title, description, inputSchema, outputSchema, annotations } as unknown as Json)),
-      isSaidToRead: (annotations as { readOnlyHint?: unknown } | null | undefined)?.readOnlyHint === true,
+      hints: hintsOf(annotations),
       notes,
     };
   } catch (error) {

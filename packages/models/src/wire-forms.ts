@@ -4,7 +4,11 @@ import { asRecord, parseJson } from "./shape.ts";
 
 /** Our call id as both wires take it: at most 64 of `[a-zA-Z0-9_-]`. Anything else becomes a digest of itself. */
 export function wireCallId(callId: string): string {
-  return /^[a-zA-Z0-9_-]{1,64}$/.test(callId) ? callId : `call_${sha256(callId).slice(0, 40)}`;
+  return isWireCallId(callId) ? callId : `call_${sha256(callId).slice(0, 40)}`;
+}
+
+export function isWireCallId(callId: string): boolean {
+  return /^[a-zA-Z0-9_-]{1,64}$/.test(callId);
 }
 
 /** A key of the prompt cache: the wire takes at most 64 characters. */

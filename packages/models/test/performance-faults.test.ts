@@ -21,7 +21,7 @@ async function charactersParsed(wire: (typeof wires)[number], length: number): P
   });
   const parts = await sampleBytes(wire, bytes);
   spy.mockRestore();
-  expect(items(parts)).toEqual([{ kind: "tool_call", name: "write_file", input }]);
+  expect(items(parts)).toMatchObject([{ kind: "tool_call", name: "write_file", input }]);
   return parsed;
 }
 

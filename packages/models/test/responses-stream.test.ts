@@ -64,7 +64,12 @@ const expectedItems = [
     opaque: { provider: "openai", model: "gpt-5", payload: { encrypted_content: "ENC", summary: ["First.", "Then."] } },
   },
   { kind: "assistant_message", text: "Hi 😀 there", opaque: { provider: "openai", model: "gpt-5", payload: { phase: "commentary" } } },
-  { kind: "tool_call", name: "search", input: '{"pattern":"x"}' },
+  {
+    kind: "tool_call",
+    name: "search",
+    input: '{"pattern":"x"}',
+    opaque: { provider: "openai", model: "gpt-5", payload: { call_id: "call_9" } },
+  },
 ];
 
 describe("a streamed response", () => {
@@ -151,7 +156,7 @@ describe("a streamed response", () => {
       response: { status: "incomplete", incomplete_details: { reason: "max_output_tokens" }, output: [cutCall], usage },
     };
     const parts = await sampleBytes("responses", sse(...created, end));
-    expect(items(parts)).toEqual([{ kind: "tool_call", name: "search", input: '{"path":"a.txt","content":"half' }]);
+    expect(items(parts)).toMatchObject([{ kind: "tool_call", name: "search", input: '{"path":"a.txt","content":"half' }]);
     expect(last(parts)).toMatchObject({ type: "finished", finish: "length" });
   });
 

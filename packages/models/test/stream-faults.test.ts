@@ -20,7 +20,8 @@ const whole = [
 ];
 
 function expectWhole(parts: readonly StreamPart[]): void {
-  expect(items(parts)).toEqual(whole);
+  expect(items(parts)).toMatchObject(whole);
+  expect(items(parts)).toHaveLength(whole.length);
   expect(last(parts)).toMatchObject({ type: "finished", finish: "calls", usage: counted });
 }
 function calls(parts: readonly StreamPart[]): string[] {

@@ -1,3 +1,4 @@
+import type { ValueOrigin } from "@holdfast/protocol";
 import type { Policy, PolicyDecision, PolicyRequest } from "@holdfast/runtime/ports/policy";
 import { aloneFacts } from "./decide/alone.ts";
 import type { IsMcpAllowed } from "./decide/facts-of.ts";
@@ -54,10 +55,7 @@ export function createPolicy(options: PolicyOptions = {}): ExplainingPolicy {
   const isMcpAllowed = options.isMcpAllowed ?? (() => false);
   const setOf = keepSets(options.rules ?? [], options.isAlone ?? false);
 
-  async function prepare(
-    request: PolicyRequest,
-    granted: readonly Rule[] = [],
-  ): Promise<{ judged: JudgedRequest; rules: RuleSet; alone: AloneFacts }> {
+  async function prepare(request: PolicyRequest, granted: readonly Rule[] = []): Promise<Prepared> {
     const mode = modeOf(request);
     const own = setOf(mode, request.isTrusted);
     const rules = granted.length === 0 ? own : ruleSet([...granted, ...own.rules]);
@@ -71,15 +69,17 @@ export function createPolicy(options: PolicyOptions = {}): ExplainingPolicy {
       parts,
       provenRead: found.provenRead && !request.repeatsDoubt,
     };
-    return { judged, rules, alone: await aloneFacts(judged, rules, known) };
+    const { origins } = found;
+    return { judged, rules, alone: await aloneFacts(judged, rules, known), ...(origins === undefined ? {} : { origins }) };
   }
 
   return {
     async decide(request) {
       try {
         const granted = grantedRules(request.granted ?? []);
-        const { judged, rules, alone } = await prepare(request, granted);
-        const decision = judge(judged, rules, alone);
+        const { judged, rules, alone, origins } = await prepare(request, granted);
+        const judgement = judge(judged, rules, alone);
+        const decision = origins === undefined ? judgement : { ...judgement, origins };
         if (request.wantsOffers !== true || decision.decision !== "review" || decision.scope.unsandboxed === true) return decision;
         const parts = judged.parts.map((part) => ({ part, answers: judgePart(part, judged, rules, alone) }));
         const offers = await offersFrom(candidatesFor(judged, parts, decision), decision, async (rule) => {
@@ -100,6 +100,13 @@ export function createPolicy(options: PolicyOptions = {}): ExplainingPolicy {
       };
     },
   };
+}
+
+interface Prepared {
+  readonly judged: JudgedRequest;
+  readonly rules: RuleSet;
+  readonly alone: AloneFacts;
+  readonly origins?: readonly ValueOrigin[];
 }
 
 function withDoubt(part: Part): Part {

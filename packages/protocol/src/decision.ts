@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { trustLabel } from "./trust.ts";
 
 export const decision = z.enum(["allow", "review", "deny"]);
 export type Decision = z.infer<typeof decision>;
@@ -42,3 +43,13 @@ export const sandboxMode = z.enum(["read-only", "workspace-write", "off"]);
 export type SandboxMode = z.infer<typeof sandboxMode>;
 export const approvalMode = z.enum(["ask", "deny", "allow"]);
 export type ApprovalMode = z.infer<typeof approvalMode>;
+
+/** Where a value of a call's input stood: the label of a span that was derived. `tool`: in whose result. */
+export const valueOrigin = z.object({
+  path: z.string(),
+  /** In the user's words; in a field of a record that they point to, or of another; in text that others wrote; nowhere. */
+  from: z.enum(["user", "meant", "field", "prose", "none"]),
+  trust: trustLabel,
+  tool: z.string().optional(),
+});
+export type ValueOrigin = z.infer<typeof valueOrigin>;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { approval, deadlineAnswer, grant, refusedAnswer } from "./approval.ts";
 import { callOutcome, callPlan } from "./call.ts";
 import { checkDefinition, evidence, recordedRun, report } from "./check.ts";
-import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope } from "./decision.ts";
+import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope, valueOrigin } from "./decision.ts";
 import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
 import { assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
@@ -116,6 +116,8 @@ export const eventPayloads = {
     request: requestRecord.optional(),
     /** The tools of the request, where they were not those of the sampling recorded before. */
     tools: z.array(toolSpec).optional(),
+    /** The lowest label of what the model had before it, where that is untrusted: what it says is derived from it. */
+    trust: trustLabel.optional(),
   }),
   /** A sampling whose answer is no longer wanted: the turn was interrupted. */
   "sampling.abandoned": z.object({
@@ -137,6 +139,8 @@ export const eventPayloads = {
     inputDigest: z.string(),
     /** Words that its result brings along. */
     note: z.string().optional(),
+    /** Where the values of its input that decide come from. */
+    origins: z.array(valueOrigin).optional(),
   }),
   "approval.requested": z.object({ approval }),
   "approval.answered": z.object({

@@ -23,7 +23,7 @@ test("a tool of an MCP server is found, called and recorded under its own name, 
     if (results.length === 0) return { calls: [{ name: "search_tools", input: { query: "add two numbers" } }] };
     if (results.length === 1) return { calls: [use("mcp__every__get-sum", { a: 19, b: 23 })] };
     if (results.length === 2)
-      return { calls: [{ name: "mcp__every__echo", input: { message: "by its name" } }, use("mcp__every__get-env", {})] };
+      return { calls: [{ name: "mcp__every__echo", input: { message: "by its name" } }, use("mcp__every__toggle-simulated-logging", {})] };
     return { text: "42." };
   });
   configure(
@@ -42,7 +42,7 @@ test("a tool of an MCP server is found, called and recorded under its own name, 
   expect(said).toContain("The sum of 19 and 23 is 42.");
   expect(said).toContain("Echo: by its name");
   // Not allowed by the config, and nobody is here to be asked.
-  expect(said).toContain("get-env of every is a tool of an MCP server that the user's config doesn't allow");
+  expect(said).toContain("a tool of an MCP server that the user's config doesn't allow, toggle-simulated-logging of every");
   expect(said).not.toContain("e2e-key");
   const items = stdout
     .split("\n")

@@ -4,6 +4,7 @@ import { opaqueOf, type Identity } from "../identity.ts";
 import { asList, asRecord, asText, parseJson, type Shape } from "../shape.ts";
 import type { SseEvent } from "../sse.ts";
 import { estimateUsage, readCost, readUsage } from "../usage.ts";
+import { isWireCallId } from "../wire-forms.ts";
 import type { Decoder, WirePart } from "../wire.ts";
 import { reasoningPayload } from "./encode.ts";
 
@@ -215,8 +216,16 @@ function proposedItem(item: Shape, seen: Output | undefined, identity: Identity)
       const text = said === "" ? (seen?.text ?? "") : said;
       return text === "" && payload === null ? null : { kind: "reasoning", text, ...(payload === null ? {} : opaqueOf(identity, payload)) };
     }
-    case "function_call":
-      return { kind: "tool_call", name: asText(item["name"]) ?? seen?.name ?? "", input: asText(item["arguments"]) ?? seen?.text ?? "" };
+    case "function_call": {
+      const callId = asText(item["call_id"]);
+      const own = callId !== null && isWireCallId(callId) ? opaqueOf(identity, { call_id: callId }) : {};
+      return {
+        kind: "tool_call",
+        ...own,
+        name: asText(item["name"]) ?? seen?.name ?? "",
+        input: asText(item["arguments"]) ?? seen?.text ?? "",
+      };
+    }
     case null:
       return null;
   }

@@ -10,6 +10,8 @@ import { missingImage, noticeText, wireArguments, wireCallId, wireToolName } fro
 /** One input item. `json` is null where there is nothing to send. */
 export interface InputPiece extends Piece {
   readonly json: string | null;
+  /** Of a call and its result: which call it is of, and the id that the provider gave it. The id goes in before `rest`. */
+  readonly call?: { readonly callId: string; readonly given: string | null; readonly rest: string };
   /** What came of a model can follow reasoning; reasoning itself waits for it. */
   readonly role: "reasoning" | "model" | "other";
 }
@@ -18,6 +20,22 @@ export interface Input {
   readonly sent: Joined;
   /** Reasoning whose answer has not been seen yet. */
   waiting: string[];
+  /** Under which ids calls were sent, and whose an id is. */
+  readonly ids: Map<string, string>;
+  readonly taken: Map<string, string>;
+}
+
+/**
+ * A call goes back under the id that this provider gave it, where no other call of the request has that: some servers
+ * number their calls anew with each answer. Any other goes under ours. Results come after their calls.
+ */
+function idOf({ ids, taken }: Input, { callId, given }: NonNullable<InputPiece["call"]>): string {
+  const known = ids.get(callId);
+  if (known !== undefined) return known;
+  const id = given !== null && !taken.has(given) ? given : wireCallId(callId);
+  ids.set(callId, id);
+  taken.set(id, callId);
+  return id;
 }
 
 /** What we keep of a reasoning item for the provider. Its id means nothing where nothing is stored (`store: false`). */
@@ -35,7 +53,7 @@ export function reasoningPayload(item: Readonly<Record<string, unknown>>): Json 
 export function inputEncoding(identity: Identity): Encoding<InputPiece, Input> {
   return {
     encode: (item, image) => encodeItem(item, image, identity),
-    start: () => ({ sent: createJoined(), waiting: [] }),
+    start: () => ({ sent: createJoined(), waiting: [], ids: new Map(), taken: new Map() }),
     add: (input, piece) => {
       if (piece.json === null) return;
       if (piece.role === "reasoning") {
@@ -44,7 +62,7 @@ export function inputEncoding(identity: Identity): Encoding<InputPiece, Input> {
       }
       if (piece.role === "model") for (const json of input.waiting) input.sent.add(json);
       input.waiting = [];
-      input.sent.add(piece.json);
+      input.sent.add(piece.call === undefined ? piece.json : `${piece.json}${idOf(input, piece.call)}${piece.call.rest}`);
     },
     render: (input, frame) => input.sent.body(frame, []),
   };
@@ -67,8 +85,9 @@ function encodeItem(item: Item, image: ReadImage, identity: Identity): InputPiec
       return reasoning(item, identity);
     case "tool_call": {
       const name = jsonText(wireToolName(item.name));
-      const call = `"call_id":"${wireCallId(item.callId)}","name":${name},"arguments":${jsonText(wireArguments(item.input))}`;
-      return piece(`{"type":"function_call",${call}}`, "model");
+      const rest = `","name":${name},"arguments":${jsonText(wireArguments(item.input))}}`;
+      const given = asText(ownPayload(item.opaque, identity)?.["call_id"]);
+      return ofCall(piece('{"type":"function_call","call_id":"', "model"), { callId: item.callId, given, rest });
     }
     case "tool_result":
       return toolResult(item, image);
@@ -102,7 +121,11 @@ function userMessage(parts: readonly Part[], image: ReadImage): InputPiece | Pro
 
 function toolResult(item: ToolResult, image: ReadImage): InputPiece | Promise<InputPiece> {
   const wrap = (output: string, images: number, bytes: number): InputPiece =>
-    sized(`{"type":"function_call_output","call_id":"${wireCallId(item.callId)}","output":${output}}`, images, bytes);
+    ofCall(sized('{"type":"function_call_output","call_id":"', images, bytes), {
+      callId: item.callId,
+      given: null,
+      rest: `","output":${output}}`,
+    });
   if (item.images === undefined || item.images.length === 0) return wrap(jsonText(item.text), 0, 0);
   const parts: Part[] = [{ type: "text", text: item.text }, ...item.images.map((one) => ({ type: "image" as const, ...one }))];
   return encodeParts(parts, image).then(({ content, images, bytes }) => wrap(`[${content.join(",")}]`, images, bytes));
@@ -137,5 +160,12 @@ function piece(json: string, role: InputPiece["role"] = "other"): InputPiece {
 function sized(json: string, images: number, bytes: number): InputPiece {
   return { json, role: "other", size: json.length - bytes + images * imageSize };
 }
+
+function ofCall(start: InputPiece, call: NonNullable<InputPiece["call"]>): InputPiece {
+  return { ...start, call, size: start.size + call.rest.length + idChars };
+}
+
+/** About as long as an id is. */
+const idChars = 30;
 
 const nothing: InputPiece = { json: null, role: "other", size: 0 };

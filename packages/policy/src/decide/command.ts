@@ -1,3 +1,4 @@
+import type { ValueOrigin } from "@holdfast/protocol";
 import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
 import { analyse } from "../facts/analyse.ts";
 import type { Fact } from "../facts/fact.ts";
@@ -18,6 +19,8 @@ export interface Known {
 export interface PartsOfCall {
   readonly parts: readonly Part[];
   readonly provenRead: boolean;
+  /** Where the values that decide come from. */
+  readonly origins?: readonly ValueOrigin[];
 }
 
 /** A command line, one part for each simple command, with every path resolved. `start` null: it runs in an unknown folder. */

@@ -2,6 +2,7 @@ import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
 import type { Fact } from "../facts/fact.ts";
 import { commandParts, type Known, type PartsOfCall } from "./command.ts";
 import { askedPart, filePart } from "./files.ts";
+import { carryingFacts, mcpFacts } from "./flow.ts";
 import { httpFacts } from "./http.ts";
 import { typedParts } from "./typed.ts";
 
@@ -9,7 +10,11 @@ export type IsMcpAllowed = (server: string, tool: string) => boolean;
 
 /** One part for each piece of the call that rules are applied to. */
 export async function factsOf(request: PolicyRequest, known: Known, isMcpAllowed: IsMcpAllowed = () => false): Promise<PartsOfCall> {
-  if (request.plan.mcp !== undefined) return whole(mcpFacts(request, isMcpAllowed));
+  if (request.plan.mcp !== undefined) {
+    const { server, tool } = request.plan.mcp;
+    const { facts, origins } = mcpFacts(request, isMcpAllowed(server, tool));
+    return { ...whole(facts), origins };
+  }
   switch (request.tool) {
     case "run_command": {
       const { command } = request.plan;
@@ -33,7 +38,7 @@ export async function factsOf(request: PolicyRequest, known: Known, isMcpAllowed
     }
     case "http_request":
     case "web_fetch":
-      return whole(httpFacts(request));
+      return whole([...httpFacts(request), ...carryingFacts(request)]);
     case "web_search":
       return single("configured_service", request.plan.summary);
     case "read_output":
@@ -54,15 +59,4 @@ function single(kind: Fact["kind"], what: string): PartsOfCall {
 
 function whole(facts: readonly Fact[]): PartsOfCall {
   return { parts: [{ command: null, run: null, facts, touched: [] }], provenRead: false };
-}
-
-/** What a server's tool does, nobody here can tell: what it says of itself grants nothing. */
-function mcpFacts({ plan, mode }: PolicyRequest, isMcpAllowed: IsMcpAllowed): Fact[] {
-  const { server, tool } = plan.mcp!;
-  const what = `${tool} of ${server}`;
-  const kind = isMcpAllowed(server, tool) ? ("mcp_allowed" as const) : ("mcp_call" as const);
-  const facts: Fact[] = [{ kind, what, scope: {} }];
-  // A session that is to change nothing needs more than a standing permission.
-  if (mode === "read-only" && plan.changesWorkspace) facts.push({ kind: "mcp_call", what, scope: {} });
-  return facts;
 }

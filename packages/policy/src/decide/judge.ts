@@ -154,9 +154,11 @@ function whatOf(fact: Fact, { request }: JudgedRequest): string {
   return fact.kind === "call" ? request.plan.summary || request.tool : fact.what;
 }
 
+const longestWhat = 400;
+
 /** The person sees the whole input beside it: here a beginning is enough, without what a terminal would obey. */
 function fill(sentence: string, what: string): string {
-  const safe = [...(what.length > 200 ? `${what.slice(0, 199)}…` : what)]
+  const safe = [...(what.length > longestWhat ? `${what.slice(0, longestWhat - 1)}…` : what)]
     .map((character) => (character < " " || (character >= "\u007f" && character < "\u00a0") ? " " : character))
     .join("");
   return sentence.replaceAll("{what}", () => safe);

@@ -45,6 +45,8 @@ const weights: Readonly<Partial<Record<FactKind, Weight>>> = {
   outlives: touch("the machine after the session", "by_hand", "machine"),
   database: touch("data in a database", "no", "elsewhere"),
   mcp_call: touch(null, "unknown", "elsewhere"),
+  untrusted_value: touch("what a value chose that others wrote", "unknown", "elsewhere"),
+  carries_out: touch("what was read, which leaves the machine", "no", "elsewhere"),
   unknown_tool: code("what no rule knows"),
   repeats_doubt: touch("what an equal call may have done already", "unknown", "workspace"),
 };
@@ -81,7 +83,8 @@ export function riskOf(judged: JudgedRequest): RiskNote {
 }
 
 function named({ touches }: Weight, { kind, hosts, paths }: Fact, { request }: JudgedRequest): string | null {
-  if (kind === "mcp_call") return `whatever ${request.plan.mcp?.tool ?? "the tool"} of ${request.plan.mcp?.server ?? "the server"} does`;
+  if (kind === "mcp_call" || kind === "untrusted_value")
+    return `whatever ${request.plan.mcp?.tool ?? "the tool"} of ${request.plan.mcp?.server ?? "the server"} does`;
   if (hosts !== undefined) return hosts === "any" ? "a host that can't be told beforehand" : hosts.slice(0, mostNamed).join(", ");
   if (touches === null) return kind === "remote_change" ? "something elsewhere" : null;
   return paths === undefined || paths.length === 0 ? touches : `${touches}: ${paths.slice(0, mostNamed).join(", ")}`;

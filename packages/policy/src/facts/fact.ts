@@ -46,6 +46,11 @@ export const factKinds = [
   "harmless_tool",
   "mcp_call",
   "mcp_allowed",
+  "mcp_read",
+  "asked_for",
+  "untrusted_value",
+  "steered",
+  "carries_out",
   "allowed_host",
   "configured_service",
 ] as const;
@@ -59,6 +64,8 @@ const grounds: readonly FactKind[] = [
   "file_read",
   "file_edit",
   "harmless_tool",
+  "mcp_read",
+  "asked_for",
   "allowed_host",
   "configured_service",
 ];

@@ -62,7 +62,16 @@ function uses({ read, write }: Rule["when"], { touched }: Part, { home }: Judged
   return named.some((file) => file.isSure) ? "yes" : named.length > 0 ? "maybe" : "no";
 }
 
-const outbound: readonly FactKind[] = ["remote_change", "metadata_host", "inside_host", "configured_service", "mcp_call", "mcp_allowed"];
+const outbound: readonly FactKind[] = [
+  "remote_change",
+  "metadata_host",
+  "inside_host",
+  "configured_service",
+  "mcp_call",
+  "mcp_allowed",
+  "mcp_read",
+  "asked_for",
+];
 
 /** Whatever another machine is asked may carry data out; the session's own servers are not another machine. */
 export function sendsOut({ facts }: Part): boolean {
@@ -112,6 +121,9 @@ const named: readonly FactKind[] = [
   "unknown_program",
   "typed_input",
   "claimed_key",
+  "untrusted_value",
+  "steered",
+  "carries_out",
 ];
 const ofPaths: readonly FactKind[] = [
   "outside_write",
@@ -127,6 +139,8 @@ const ofTools: readonly FactKind[] = [
   "unknown_tool",
   "mcp_call",
   "mcp_allowed",
+  "mcp_read",
+  "asked_for",
   "network",
   "inside_host",
   "allowed_host",
@@ -149,7 +163,7 @@ export function speaksOf(rule: Rule, fact: Fact, part: Part, judged: JudgedReque
   if (when.hosts !== undefined && (ofHosts.includes(fact.kind) || (fact.kind === "remote_change" && when.sendsOut === true)))
     return isWithin(rule, fact, part, judged);
   if (alone !== null && alone.some((own) => own.kind === fact.kind && coversScope(own, fact))) return isWithin(rule, fact, part, judged);
-  if (when.mcp !== undefined && (fact.kind === "mcp_call" || fact.kind === "mcp_allowed")) return true;
+  if (when.mcp !== undefined && ["mcp_call", "mcp_allowed", "mcp_read", "asked_for"].includes(fact.kind)) return true;
   if (when.tools !== undefined && part.command === null)
     return ofTools.includes(fact.kind) || (fact.kind === "remote_change" && when.sendsOut === true);
   return false;

@@ -10,6 +10,7 @@ import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { isFatal, messageOf, newId, stop, stopAt } from "./driver.ts";
 import { callContext } from "./gate.ts";
+import { labelFor } from "./label.ts";
 import { askHooks, contextOf } from "./hooks.ts";
 import { recordingRun, seeingEnds } from "./record-run.ts";
 import type { HandOver } from "./workspace-lock.ts";
@@ -226,7 +227,8 @@ async function tell(
 
 export async function settle(driver: Driver, register: CallRegister, callId: string, outcome: CallOutcome): Promise<SessionEvent[]> {
   const text = register.note === undefined ? outcome.text : `${outcome.text}\n${register.note}`;
-  const safe = { ...outcome, text: clean(driver, text) };
+  const trust = labelFor(driver, register, outcome.trust);
+  const safe = { ...outcome, trust, text: clean(driver, text) };
   const { expect, command } = register.plan;
   const counts = expect?.testsPassed === true ? await driver.ports.verifier.testCounts(safe.text) : null;
   return [settled(callId, safe, judgeExpectation(expect, safe, { command, counts }), newId(driver))];

@@ -30,8 +30,10 @@ export async function decisionOf(driver: Driver, name: string, plan: CallPlan, i
 }
 
 async function ask(granted: readonly Json[], driver: Driver, name: string, plan: CallPlan, inputDigest: string): Promise<PolicyDecision> {
-  const { ports } = driver;
+  const { ports, window } = driver;
   const settings = settingsOf(driver);
+  // As its server describes it now.
+  const tool = ports.tools.get(name);
   return ports.policy.decide({
     tool: name,
     plan,
@@ -41,6 +43,8 @@ async function ask(granted: readonly Json[], driver: Driver, name: string, plan:
     isTrusted: settings.isTrusted,
     ...(settings.isPlanning === true ? { isPlanning: true } : {}),
     ...projectOf(driver),
+    trust: { untrustedInWindow: window.untrusted.length > 0, sources: window.untrusted },
+    ...(tool === null ? {} : { flow: { items: window.items, tool: { ...tool.spec, hints: tool.hints ?? {} } } }),
     ...(granted.length === 0 ? {} : { granted }),
     ...(settings.approvals === "ask" ? { wantsOffers: true } : {}),
     repeatsDoubt: driver.registers.get("doubt", `${name}:${inputDigest}`) !== null,

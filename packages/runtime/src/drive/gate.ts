@@ -8,6 +8,7 @@ import { decisionOf } from "./decision.ts";
 import { readEvents } from "../session/stored.ts";
 import type { Driver } from "./driver.ts";
 import { askHooks, contextOf } from "./hooks.ts";
+import { namesakeOf } from "./namesake.ts";
 import { addReview, askPerson, type Reviews } from "./review.ts";
 import { emitDelta, isFatal, messageOf, newId, settingsOf } from "./driver.ts";
 
@@ -73,9 +74,16 @@ export async function gate(driver: Driver, calls: readonly ToolCall[], signal: A
 }
 
 async function gateOne(driver: Driver, call: ToolCall, reviews: Reviews, signal: AbortSignal): Promise<SessionEvent[]> {
-  const meant = resolve(driver, call);
-  if ("type" in meant) return [refuse(driver, call, meant.text, "failed")];
-  const proposed = await judge(driver, call, meant, signal);
+  const resolved = resolve(driver, call);
+  const found = "type" in resolved && resolved.type === "unknown" ? await namesakeOf(driver.ports.tools, resolved, signal) : null;
+  if ("type" in resolved && found === null) return [refuse(driver, call, resolved.text, "failed")];
+  let meant: Meant = "type" in resolved ? { name: found!.spec.name, tool: found!, input: (resolved as UnknownTool).input } : resolved;
+  let proposed = await judge(driver, call, meant, signal);
+  const namesake = "type" in proposed ? await namesakeOf(driver.ports.tools, meant, signal) : null;
+  if (namesake !== null) {
+    meant = { ...meant, name: namesake.spec.name, tool: namesake };
+    proposed = await judge(driver, call, meant, signal);
+  }
   if ("type" in proposed) return [refuse(driver, call, proposed.text, "failed")];
   if (proposed.verdict.decision === "deny") return decide(driver, call, meant.name, proposed, reviews);
   const asked = await askHooks(driver, {
@@ -138,6 +146,7 @@ function decide(
       scope,
       inputDigest,
       ...(note === "" ? {} : { note }),
+      ...(verdict.origins === undefined ? {} : { origins: [...verdict.origins] }),
     },
   });
   switch (verdict.decision) {
@@ -160,16 +169,25 @@ interface Meant {
   readonly input: Json;
 }
 
+interface UnknownTool {
+  readonly type: "unknown";
+  readonly name: string;
+  readonly input: Json;
+  readonly text: string;
+}
+
 /** The tool and input that a proposal means: its own, or those it passes on. */
-function resolve(driver: Driver, call: ToolCall): Meant | CallRefusal {
+function resolve(driver: Driver, call: ToolCall): Meant | CallRefusal | UnknownTool {
   const { tools } = driver.ports;
-  const unknown = (name: string): CallRefusal => ({
-    type: "refused",
+  const unknown = (name: string, given: Json): UnknownTool => ({
+    type: "unknown",
+    name,
+    input: given,
     text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. The tools are: ${tools.specs.map((spec) => spec.name).join(", ")}.`,
   });
   const tool = tools.get(call.name);
-  if (tool === null) return unknown(call.name);
   const input = parseInput(call.input);
+  if (tool === null) return unknown(call.name, input ?? null);
   if (input === undefined) {
     return {
       type: "refused",
@@ -183,7 +201,7 @@ function resolve(driver: Driver, call: ToolCall): Meant | CallRefusal {
     if (inner === null) return meant;
     if ("type" in inner) return inner;
     const next = tools.get(inner.name);
-    if (next === null || inner.name === meant.name || passedOn === mostPassedOn) return unknown(inner.name);
+    if (next === null || inner.name === meant.name || passedOn === mostPassedOn) return unknown(inner.name, inner.input);
     meant = { name: inner.name, tool: next, input: inner.input };
   }
 }

@@ -91,8 +91,9 @@ async function request(driver: Driver, effect: SampleEffect, notices: readonly N
     const payload = settle(driver, itemId, items, { ...last, cost: last.cost ?? costOf?.(last.usage) ?? null });
     const after = await askAfter(driver, payload, signal);
     const record = asked === null ? {} : recordOf(driver, asked, windowDigest, sent);
+    const derived = driver.window.untrusted.length === 0 ? {} : { trust: "untrusted" as const };
     return [
-      { type: "sampling.settled", payload: { samplingId: effect.samplingId, ...payload, ...record } },
+      { type: "sampling.settled", payload: { samplingId: effect.samplingId, ...payload, ...record, ...derived } },
       ...after.events,
       // Calls that are never decided are settled as the turn ends.
       ...(after.endsTurn ? [] : await gate(driver, callsOf(payload.items), signal)),

@@ -8,6 +8,10 @@ import { createHasher } from "../hash.ts";
  */
 export interface Window {
   readonly items: readonly Item[];
+  /** Where the untrusted content among them came from, each source once, the first ones. Empty: there is none. */
+  readonly untrusted: readonly string[];
+  /** Whether a result that names this handle for its whole is untrusted. */
+  isUntrustedOutput(handle: string): boolean;
   /** `salt`: that of the stored event; only the digest needs it. */
   add(event: SessionEvent, salt?: string | null): void;
   /** Of all items, each with the salt of the event that brought it. An item is hashed once, whenever this is asked. */
@@ -19,8 +23,15 @@ interface Salted {
   readonly salt: string;
 }
 
+/** Sources that are named. */
+const mostSources = 20;
+
 export function createWindow(): Window {
   const items: Item[] = [];
+  const untrusted: string[] = [];
+  const untrustedOutputs = new Set<string>();
+  /** What calls without a result are called, for the sources. */
+  const called = new Map<string, string>();
   let open: string[] = [];
   const results = new Map<string, Salted>();
   const hasher = createHasher();
@@ -28,12 +39,27 @@ export function createWindow(): Window {
 
   const place = (added: readonly Salted[]): void => {
     if (open.length > 0) throw new HoldfastError("internal", `an item came while the calls ${open.join(", ")} had no result`);
-    items.push(...added.map(({ item }) => item));
+    for (const { item } of added) {
+      items.push(item);
+      note(item);
+    }
     unhashed.push(...added);
+  };
+
+  const note = (item: Item): void => {
+    if (item.kind === "tool_call") called.set(item.callId, item.name);
+    if (!("trust" in item)) return;
+    const source = item.kind === "tool_result" ? (called.get(item.callId) ?? "a call") : item.kind === "notice" ? "a notice" : "a message";
+    if (item.kind === "tool_result") called.delete(item.callId);
+    if (item.trust !== "untrusted") return;
+    if (item.kind === "tool_result" && item.output !== undefined) untrustedOutputs.add(item.output);
+    if (untrusted.length < mostSources && !untrusted.includes(source)) untrusted.push(source);
   };
 
   return {
     items,
+    untrusted,
+    isUntrustedOutput: (handle) => untrustedOutputs.has(handle),
     digest() {
       for (const { item, salt } of unhashed) hasher.update(`${salt} ${JSON.stringify(item)}\n`);
       unhashed = [];
@@ -52,6 +78,9 @@ export function createWindow(): Window {
         case "sampling.settled":
           append(...event.payload.items);
           open = event.payload.items.flatMap((item) => (item.kind === "tool_call" ? [item.callId] : []));
+          break;
+        case "call.decided":
+          if (event.payload.tool !== undefined) called.set(event.payload.callId, event.payload.tool);
           break;
         case "call.settled":
           if (!open.includes(event.payload.callId) || results.has(event.payload.callId)) {

@@ -1,5 +1,6 @@
-import type { CallPlan, Decision, Json, NetworkAccess, RiskNote, RuleRef, SandboxMode, Scope } from "@holdfast/protocol";
+import type { CallPlan, Decision, Item, Json, NetworkAccess, RiskNote, RuleRef, SandboxMode, Scope, ValueOrigin } from "@holdfast/protocol";
 import type { PathIdentity } from "./files.ts";
+import type { ToolHints } from "./tool-host.ts";
 
 /** What the session has taken in, as far as rules ask. */
 export interface TrustState {
@@ -7,6 +8,13 @@ export interface TrustState {
   readonly untrustedInWindow: boolean;
   /** Where that came from, each once, for sentences: `web_fetch example.com`. */
   readonly sources: readonly string[];
+}
+
+/** What shows where the values of a call come from. */
+export interface FlowState {
+  /** All that the model has before it, oldest first. The array keeps its identity for the session, and only grows. */
+  readonly items: readonly Item[];
+  readonly tool: { readonly description: string; readonly schema: Json; readonly hints: ToolHints };
 }
 
 export interface PolicyRequest {
@@ -27,6 +35,8 @@ export interface PolicyRequest {
   readonly granted?: readonly Json[];
   /** A person can be asked: with a review, say which rules would allow the call. */
   readonly wantsOffers?: boolean;
+  /** Absent: nothing is known of it, and nothing is allowed by it. */
+  readonly flow?: FlowState;
   /** A call equal in tool and input is in doubt. */
   readonly repeatsDoubt: boolean;
   readonly identify: (path: string) => Promise<PathIdentity>;
@@ -51,6 +61,8 @@ export interface PolicyDecision {
   readonly risk?: RiskNote;
   /** With a review: rules that would allow it, the narrowest first, as data and as the text that would be kept. */
   readonly offers?: readonly { readonly rule: Json; readonly text: string }[];
+  /** Where the values that decide come from, for tools of others. */
+  readonly origins?: readonly ValueOrigin[];
 }
 
 /** The source of rules that a person allowed for a session. */

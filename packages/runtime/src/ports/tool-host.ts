@@ -60,9 +60,20 @@ export type ProbeFinding =
   | { readonly type: "running" }
   | { readonly type: "unknown"; readonly look: string };
 
+/** What a tool says of itself, absent where it says nothing. Hints: no one of them alone lets a call pass. */
+export interface ToolHints {
+  /** It changes nothing. */
+  readonly reads?: boolean;
+  /** It may overwrite or delete. */
+  readonly destroys?: boolean;
+  /** It reaches beyond its own store. */
+  readonly reachesOut?: boolean;
+}
+
 /** One tool. `plan` and `prepare` only read; `run` acts; `probe` finds out after an ending without an answer. */
 export interface Tool {
   readonly spec: ToolSpec;
+  readonly hints?: ToolHints;
   /** Not shown in the request: the model finds it with `search_tools` and calls it by its name or through `use_tool`. */
   readonly isDeferred?: boolean;
   /**
@@ -100,6 +111,8 @@ export interface ToolHost {
   readonly specs: readonly ToolSpec[];
   /** Any tool by name, deferred ones included. */
   get(name: string): Tool | null;
+  /** Tools of sources that are called so there: `read_file` of a server beside the built-in one. It may wait for their start. */
+  namesakes?(name: string, signal: AbortSignal): Promise<readonly Tool[]>;
 }
 
 /** Deferred tools that come and go while the program runs: those of MCP servers. */

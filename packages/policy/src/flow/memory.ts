@@ -1,0 +1,245 @@
+import type { Item, Json, TrustLabel } from "@holdfast/protocol";
+import { trustLabels } from "@holdfast/protocol";
+import type { Atom } from "./atoms.ts";
+import { atomsOf, isAddress } from "./atoms.ts";
+import type { Day } from "./dates.ts";
+import { daysOf } from "./dates.ts";
+import { isThing } from "./lexicon.ts";
+import type { Asked } from "./request.ts";
+import { isDelegating, readRequest } from "./request.ts";
+import type { Piece, Source } from "./source.ts";
+import { isSecretField, piecesOf } from "./source.ts";
+import { isReadName } from "./tool.ts";
+import { keyOf, nameWords, rowOf, stem, tellingWords, withoutDomains, wordsOf } from "./words.ts";
+
+/** What a session's items say, kept so that a value can be traced to where it stood. It grows by an item at a time. */
+export interface FlowMemory {
+  /** How many items of the window it has taken in. */
+  items: number;
+  readonly calls: Map<string, { readonly tool: string; readonly input: Json }>;
+  readonly user: Said;
+  /** What the last request of the user's asks for; an answer such as "yes, do it" leaves the one before. */
+  asked: readonly Asked[];
+  /** It leaves it to another's text what is to be done. */
+  isDelegated: boolean;
+  /** Texts that are trusted as data: the runtime's own, those of a trusted project. */
+  readonly trusted: Said;
+  /** Fields of results, by their value. */
+  readonly named: Map<string, Piece[]>;
+  /** Stems of what people and places in results are called. */
+  readonly names: Set<string>;
+  /** Addresses that are fields of results. */
+  readonly addresses: Atom[];
+  /** Fields that hold secrets. */
+  readonly secrets: Map<string, Piece[]>;
+  /** What text of others asks for. */
+  readonly suggested: Asked[];
+  /** Texts that others wrote: by each word, by the atoms and by the numbers in them. */
+  readonly prose: Map<string, Piece[]>;
+  readonly atoms: Map<string, Piece[]>;
+  readonly hosts: Set<string>;
+  readonly numbers: Map<number, Piece[]>;
+  readonly days: { readonly day: Day; readonly piece: Piece }[];
+  /** The largest number that stands in a field of a result or in the user's words. */
+  largest: number;
+  /** Numbers of results' fields, and days. */
+  readonly fieldNumbers: Set<number>;
+  readonly fieldDays: Day[];
+  /** Calls that were carried out, by tool and where they sent something. */
+  readonly done: Map<string, number>;
+}
+
+export interface Said {
+  readonly rows: string[];
+  readonly words: Set<string>;
+  readonly atoms: Set<string>;
+  readonly numbers: Set<number>;
+  readonly days: Day[];
+}
+
+export function newMemory(): FlowMemory {
+  return {
+    items: 0,
+    calls: new Map(),
+    user: newSaid(),
+    asked: [],
+    isDelegated: false,
+    trusted: newSaid(),
+    named: new Map(),
+    names: new Set(),
+    addresses: [],
+    secrets: new Map(),
+    suggested: [],
+    prose: new Map(),
+    atoms: new Map(),
+    hosts: new Set(),
+    numbers: new Map(),
+    days: [],
+    largest: 0,
+    fieldNumbers: new Set(),
+    fieldDays: [],
+    done: new Map(),
+  };
+}
+
+function newSaid(): Said {
+  return { rows: [], words: new Set(), atoms: new Set(), numbers: new Set(), days: [] };
+}
+
+/** Takes in the items that came since the last time. */
+export function remember(memory: FlowMemory, items: readonly Item[]): void {
+  for (; memory.items < items.length; memory.items += 1) take(memory, items[memory.items]!);
+}
+
+function take(memory: FlowMemory, item: Item): void {
+  switch (item.kind) {
+    case "user_message": {
+      const text = item.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+      if (item.trust === "user" || item.trust === "system") hear(memory, text);
+      else read(memory, text, sourceOf("", "message", item.trust, null));
+      break;
+    }
+    case "tool_call":
+      memory.calls.set(item.callId, callOf(item.name, item.input));
+      break;
+    case "tool_result": {
+      if (item.status === "denied") break;
+      const { tool = "", input = null } = memory.calls.get(item.callId) ?? {};
+      const source = sourceOf(item.callId, tool, item.trust, input);
+      if (item.trust === "user") hear(memory, item.text);
+      else read(memory, item.text, source);
+      if (item.status === "completed" && source.isEffect) {
+        const key = effectKey(tool, input);
+        memory.done.set(key, (memory.done.get(key) ?? 0) + 1);
+      }
+      break;
+    }
+    case "notice":
+      if (trustLabels.indexOf(item.trust) > trustLabels.indexOf("project"))
+        read(memory, item.text, sourceOf("", "notice", item.trust, null));
+      break;
+    case "assistant_message":
+    case "reasoning":
+      // What the model says is no source: it has read the rest.
+      break;
+  }
+}
+
+/** A call that passes another on counts as that one. */
+function callOf(name: string, text: string): { tool: string; input: Json } {
+  let input: Json = null;
+  try {
+    input = JSON.parse(text) as Json;
+  } catch {
+    return { tool: name, input: null };
+  }
+  if (name !== "use_tool" || typeof input !== "object" || input === null || Array.isArray(input)) return { tool: name, input };
+  const { name: inner, input: given } = input as { readonly [key: string]: Json };
+  return typeof inner === "string" ? { tool: inner, input: given ?? null } : { tool: name, input };
+}
+
+/** What a call did, so that a second one of the kind is told apart from another. */
+export function effectKey(tool: string, input: Json): string {
+  return `${tool} ${JSON.stringify(input)}`;
+}
+
+function sourceOf(callId: string, tool: string, label: TrustLabel, input: Json): Source {
+  return {
+    callId,
+    tool,
+    toolWords: new Set(nameWords(ownName(tool)).map(stem)),
+    label,
+    asked: textsOf(input),
+    isEffect: tool !== "" && label === "untrusted" && !isReadName(ownName(tool)),
+  };
+}
+
+/** A tool's name at its server. */
+export function ownName(tool: string): string {
+  return tool.replace(/^mcp__[^_]+(?:_[^_]+)*?__/, "");
+}
+
+export function textsOf(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value === "number") return [String(value)];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsOf);
+}
+
+function hear(memory: FlowMemory, text: string): void {
+  const asked = readRequest(text);
+  if (asked.length > 0 || wordsOf(text).length > 6) {
+    memory.asked = asked;
+    memory.isDelegated = isDelegating(text);
+  }
+  say(memory.user, text);
+  for (const number of memory.user.numbers) memory.largest = Math.max(memory.largest, number);
+}
+
+function say(said: Said, text: string): void {
+  said.rows.push(rowOf(wordsOf(text)));
+  for (const word of tellingWords(withoutDomains(text))) said.words.add(word);
+  for (const atom of atomsOf(text)) said.atoms.add(atom.key);
+  for (const number of numbersOf(text)) said.numbers.add(number);
+  said.days.push(...daysOf(text));
+}
+
+/** Amounts and counts, not the digits of numbers that only name something. */
+export function numbersOf(text: string): number[] {
+  return [...text.matchAll(/(?<![\p{L}\p{N}.,-])[$€£¥]?(\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?|\d{1,9}(?:\.\d+)?)(?![\p{L}\p{N}])/gu)].map(
+    (found) => Number(found[1]!.replaceAll(/[,' ]/g, "")),
+  );
+}
+
+const mostSuggested = 2_000;
+const longestRequest = 20_000;
+const mostPieces = 64;
+
+function read(memory: FlowMemory, text: string, source: Source): void {
+  if (trustLabels.indexOf(source.label) <= trustLabels.indexOf("project")) {
+    say(memory.trusted, text);
+    return;
+  }
+  for (const piece of piecesOf(text, source)) {
+    if (piece.kind === "prose") readProse(memory, piece);
+    else {
+      if (
+        piece.kind === "named" &&
+        (atomsOf(piece.text)[0]?.kind === "email" || /^\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}$/u.test(piece.text))
+      ) {
+        for (const word of tellingWords(withoutDomains(piece.text))) if (!isThing(word)) memory.names.add(word);
+      }
+      if (isSecretField(piece.field)) push(memory.secrets, keyOf(piece.text), piece);
+      for (const atom of atomsOf(piece.text)) {
+        if (isAddress(atom) && !memory.named.has(atom.key)) memory.addresses.push(atom);
+        if (atom.key !== keyOf(piece.text)) push(memory.named, atom.key, piece);
+      }
+      push(memory.named, keyOf(piece.text), piece);
+      const number = Number(piece.text);
+      if (piece.text !== "" && Number.isFinite(number)) {
+        memory.fieldNumbers.add(number);
+        if (!piece.field.has("id")) memory.largest = Math.max(memory.largest, number);
+      } else for (const one of numbersOf(piece.text)) memory.fieldNumbers.add(one);
+      memory.fieldDays.push(...daysOf(piece.text));
+    }
+  }
+}
+
+function readProse(memory: FlowMemory, piece: Piece): void {
+  // What a tool says of itself asks for nothing.
+  if (piece.record.source.tool !== "search_tools" && memory.suggested.length < mostSuggested)
+    memory.suggested.push(...readRequest(piece.text.slice(0, longestRequest)));
+  for (const word of new Set(wordsOf(piece.text))) push(memory.prose, word, piece);
+  for (const atom of atomsOf(piece.text)) {
+    push(memory.atoms, atom.key, piece);
+    if (atom.kind === "url" && piece.record.source.label === "untrusted") memory.hosts.add(atom.key.replace(/[/?#:].*$/, ""));
+  }
+  for (const number of numbersOf(piece.text)) push(memory.numbers, number, piece);
+  for (const day of daysOf(piece.text)) memory.days.push({ day, piece });
+}
+
+function push<K>(map: Map<K, Piece[]>, key: K, piece: Piece): void {
+  const found = map.get(key);
+  if (found === undefined) map.set(key, [piece]);
+  else if (found.at(-1) !== piece && found.length < mostPieces) found.push(piece);
+}

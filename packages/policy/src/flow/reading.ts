@@ -1,0 +1,60 @@
+import { atomsOf, hostOf } from "./atoms.ts";
+import type { Finding } from "./finding.ts";
+import { meet } from "./lexicon.ts";
+import type { FlowMemory } from "./memory.ts";
+import { isKnownHost, isSaid, originOf } from "./origin.ts";
+import { privateParts } from "./private.ts";
+import type { Slot } from "./slots.ts";
+import type { DescribedTool } from "./tool.ts";
+import { aboutOf } from "./tool.ts";
+
+/**
+ * A look at the outside is a message as well: its address says something. Fine is an address that the user gave, or that
+ * stood as a whole in what was read, where the user's words speak of pages; not one put together from parts.
+ */
+export function judgeReading(memory: FlowMemory, tool: DescribedTool, slots: readonly Slot[]): Finding[] {
+  if (tool.hints.reachesOut === false) return [];
+  const findings: Finding[] = [];
+  for (const { path, value } of slots) {
+    if (typeof value !== "string") continue;
+    const urls = atomsOf(value).filter(({ kind }) => kind === "url");
+    for (const url of urls) {
+      if (isSaid(memory, url.text, url)) continue;
+      const whole = originOf(memory, url.text);
+      const say = (id: "visit" | "carries", why: string): Finding => ({
+        type: "tainted",
+        id,
+        path,
+        value: url.text,
+        sentence: `${path}, ${JSON.stringify(url.text.slice(0, 120))}, ${why}.`,
+      });
+      if (whole.from === "field" || whole.from === "meant") continue;
+      if (whole.from === "prose") {
+        if (!speaksOfPages(memory, tool))
+          findings.push(say("visit", "is an address that only text of others names, and your words speak of no page"));
+        continue;
+      }
+      const carried = isKnownHost(memory, url) ? [] : privateParts(memory, inParts(url.text), true);
+      if (carried.length > 0) findings.push(say("carries", `carries out what was read (${carried[0]!.what})`));
+      else if (memory.hosts.has(hostOf(url)) && !isKnownHost(memory, url))
+        findings.push(say("carries", "is put together for a host that only text of others names"));
+    }
+    if (urls.length > 0) continue;
+    const carried = privateParts(memory, value);
+    if (carried.length > 0) {
+      findings.push({ type: "unproven", id: "carries", path, value, sentence: `${path} carries out what was read (${carried[0]!.what}).` });
+    }
+  }
+  return findings;
+}
+
+/** An address as the words that it is made of. */
+function inParts(address: string): string {
+  return address
+    .replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replaceAll(/[/?#=&+:;,.]/g, " ");
+}
+
+function speaksOfPages({ user }: FlowMemory, tool: DescribedTool): boolean {
+  return meet(user.words, new Set(["page", "websit", "url", "link", "articl"])) || meet(user.words, aboutOf(tool));
+}

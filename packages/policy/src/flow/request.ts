@@ -1,0 +1,191 @@
+import type { Day } from "./dates.ts";
+import { daysOf } from "./dates.ts";
+import type { ActionKind } from "./lexicon.ts";
+import { all, alsoNouns, askedKinds, choosing, lightVerbs, nounActions, toolKinds } from "./lexicon.ts";
+import { stem } from "./words.ts";
+
+/** Something that a person's words ask for: kinds of action, by their verb, and the words that say of what. */
+export interface Asked {
+  readonly verb: string;
+  readonly kinds: readonly ActionKind[];
+  /** A wish ("I'd like to book a hotel") asks for less than a request: it is a reason to ask the person, not to act. */
+  readonly isWish: boolean;
+  /** Stems of the clause. */
+  readonly words: ReadonlySet<string>;
+  /** What it says in quotes. */
+  readonly quoted: readonly string[];
+  /** The days that its clause names. */
+  readonly days: readonly Day[];
+  /** It says when in relation to something else: "the day before", "tomorrow". */
+  readonly isRelative: boolean;
+  /** It leaves a choice to what is found (`one`), or means all of a kind. */
+  readonly open: "one" | "all" | null;
+}
+
+type Status = "asked" | "wish" | "none";
+
+/** Words that may stand before a verb that asks. */
+const polite = new Set(
+  "please kindly also then and now just so finally afterwards next first second third secondly lastly additionally otherwise be do or but if once yes no ok okay hey hi hello great thanks well again always".split(
+    " ",
+  ),
+);
+/** What leads to a verb that asks, or to one that only tells of a wish. */
+const asks =
+  /(?:\b(?:can|could|would|will|may|might) (?:you|we|u)(?: please| kindly| also| then| just| maybe)*|\byou (?:can|could|should|must|may|need to|have to)(?: also| then| just)*|\b(?:make|be) (?:sure|certain)(?: that you| you| to| and)*|\bgo ahead(?: and)?|\b(?:need|want|like|ask|expect) you(?: to)?(?: please| also)*|\b(?:help (?:me|us)|do not forget|don['’]?t forget|remember|try|feel free|would you mind|your (?:task|job) is|i ask you)(?: to| and| with)?|\blet['’]?s|\bplease(?: also| then)?|\bafter that|\bafterwards?|\bif so|\bif (?:not|yes|possible)|\bin that case|\bplease go ahead and)$/;
+const wishes =
+  /(?:\b(?:i|we)(?:['’](?:d|m|ve|ll|re))?(?: am| are| would| will| have| was)?(?: also| really| just)?(?: want| wish| like| love| need| plan| planning| hope| hoping| going| looking| trying| try| have| has| about| got| thinking| intend)+(?: forward)?(?: to| of| about)+)$/;
+
+/**
+ * What a person's text asks for: the verbs that stand where English puts a request (at the beginning of a clause, after
+ * "please", "can you", "make sure to"), each with its clause. Told things ("I paid", "she will send") and purposes ("to
+ * remind me") ask for nothing.
+ */
+export function readRequest(text: string): Asked[] {
+  const asked: Asked[] = [];
+  const quotes: string[] = [];
+  const masked = maskQuotes(text, quotes);
+  for (const sentence of masked.split(/(?<=[.!?;])\s+|:\s*\n|\n+|\s[-–—•*]\s|(?<=[.!?])(?=[A-Z])/)) readSentence(sentence, quotes, asked);
+  // Who says nothing but what they wish, asks for it.
+  return asked.some(({ isWish }) => !isWish) ? asked : asked.map((one) => ({ ...one, isWish: false }));
+}
+
+interface Token {
+  readonly word: string;
+  readonly at: number;
+  readonly end: number;
+}
+
+function readSentence(sentence: string, quotes: readonly string[], asked: Asked[]): void {
+  const tokens: Token[] = [...sentence.matchAll(/[\p{L}\p{N}'’\u0001]+/gu)].map((found) => ({
+    word: found[0].toLowerCase(),
+    at: found.index,
+    end: found.index + found[0].length,
+  }));
+  const verbs: { index: number; status: Status; kinds: readonly ActionKind[] }[] = [];
+  let previous: Status = "none";
+  tokens.forEach(({ word, at }, index) => {
+    const kinds = askedKinds.get(word) ?? (word === "new" ? undefined : toolKinds.get(word));
+    if (kinds === undefined) return;
+    const status = statusOf(sentence, tokens, index, at, previous);
+    if (status === null) return;
+    previous = status;
+    if (status !== "none") verbs.push({ index, status, kinds });
+  });
+  verbs.forEach(({ index, status, kinds }, which) => {
+    const until = verbs[which + 1]?.index ?? tokens.length;
+    const clause = tokens.slice(index, until).map(({ word }) => word);
+    const stems = clause.slice(1).map(stem);
+    const verb = clause[0]!;
+    if (clause[1] === "sure" || clause[1] === "certain") return;
+    const noun = lightVerbs.has(verb) ? stems.slice(0, 8).flatMap((word) => nounActions.get(word) ?? []) : [];
+    const phrasal = phrasalKinds(verb, clause);
+    asked.push({
+      verb,
+      kinds: isTelling(verb, clause) ? ["read"] : [...new Set([...kinds, ...noun, ...phrasal])],
+      isWish: status === "wish",
+      words: new Set([stem(verb), ...stems]),
+      quoted: clause.flatMap((word) => (word.startsWith("\u0001") ? [quotes[quoteIndex(word)] ?? ""] : [])),
+      days: daysOf(sentence.slice(tokens[index]!.at, tokens[until]?.at)),
+      isRelative: relative.test(sentence),
+      open: openOf(
+        clause.some((word) => /^(?:it|them|this|that|these|those|him|her)$/.test(word)) ? tokens.map(({ word }) => word) : clause,
+      ),
+    });
+  });
+}
+
+/** Null: no verb here. */
+function statusOf(sentence: string, tokens: readonly Token[], index: number, at: number, previous: Status): Status | null {
+  const { word, end } = tokens[index]!;
+  const before = sentence.slice(0, at).trimEnd().toLowerCase();
+  const gap = sentence.slice(index === 0 ? 0 : tokens[index - 1]!.end, at);
+  const last = tokens[index - 1]?.word;
+  const next = tokens[index + 1];
+  const isBeforeSomething = next !== undefined && !/^\s*[,.;:!?)]/.test(sentence.slice(end));
+  const isNoun =
+    alsoNouns.has(word) && (!isBeforeSomething || /^(?:of|from|is|was|are|were|has|have|id|ids|address|addresses)$/.test(next.word));
+  if (asks.test(before)) return isNoun && !isBeforeSomething && last !== "you" && last !== "please" ? null : "asked";
+  if (wishes.test(before)) return "wish";
+  const leading = tokens.slice(0, index);
+  if (leading.every(({ word: earlier }) => polite.has(earlier))) return isNoun && index > 0 ? null : "asked";
+  // The clause after a condition: "if it is rated over 4, book it"; and one after another: "check it, then send it".
+  const isNewClause = /[,)–—-]\s*(?:(?:and|then|please|also|or|so|but)\s+)*$/.test(sentence.slice(0, at));
+  const isJoined = /^(?:and|then|or|also|please)$/.test(last ?? "");
+  if (
+    isNewClause &&
+    !isNoun &&
+    /^(?:if|when|once|after|in case|should|unless|as soon as|while|since|because|for|based on|according to|from|using|with|on|in|at)\b/.test(
+      before.replace(/^(?:and|then|also|,|\s)+/, ""),
+    ) &&
+    clausesOf(before) === 1
+  )
+    return "asked";
+  if ((isNewClause || isJoined) && !isNoun && previous !== "none" && !isSubjectBefore(tokens, index)) return previous;
+  if (last === "to" && gap.trim() === "" && previous === "wish") return "none";
+  return last === "to" || /^(?:i|we|they|he|she|it|who|that|you)$/.test(last ?? "") ? "none" : null;
+}
+
+/** How many commas open a clause before here. */
+function clausesOf(before: string): number {
+  return Math.max(1, before.replace(/[,\s]+(?:and|then|please|also|or|so|but|\s)*$/, "").split(/,(?!\s*(?:and|or)\b)/).length > 2 ? 2 : 1);
+}
+
+/** "and then they send": somebody else does it. */
+function isSubjectBefore(tokens: readonly Token[], index: number): boolean {
+  return /^(?:i|we|they|he|she|it|who|that|which|you)$/.test(tokens[index - 1]?.word ?? "");
+}
+
+/** "Tell me", "let us know": an answer is asked for, not a message. */
+function isTelling(verb: string, clause: readonly string[]): boolean {
+  return telling.has(verb) && /^(?:me|us)$/.test(clause[1] ?? "");
+}
+const relative =
+  /\b(?:today|tomorrow|tonight|yesterday|before|after|later|earlier|next|following|same day|(?:in|for) (?:a|an|\d+|two|three|four|five|six|seven) (?:day|night|week|month)s?|monday|tuesday|wednesday|thursday|friday|saturday|sunday|weekend)\b/i;
+function openOf(words: readonly string[]): Asked["open"] {
+  const found = words.filter(
+    (word, at) => choosing.has(word) && !/^(?:minute|hour|day|night|week|weekend|month|quarter|year|time)s?$/.test(words[at + 1] ?? ""),
+  );
+  return found.some((word) => all.has(word)) ? "all" : found.length > 0 ? "one" : null;
+}
+
+/** The person lets another's text decide what is to be done: "do what the note says". */
+export function isDelegating(text: string): boolean {
+  return delegating.test(text);
+}
+
+const delegating =
+  /\b(?:follow|do|carry out|perform|complete|execute|take|act on|act upon|handle|implement|work through|comply with|obey|apply)\b.{0,40}\b(?:instructions?|actions?|tasks?|steps|to-?dos?|what|whatever|everything|requests?|orders|directions|items|it says|asked|asks)\b/i;
+const telling = new Set(["tell", "give", "show", "provide", "let", "inform", "remind", "report", "thank"]);
+
+function phrasalKinds(verb: string, clause: readonly string[]): ActionKind[] {
+  const near = clause.slice(1, 6);
+  if (verb === "let" && near.includes("know")) return ["send"];
+  if (verb === "call" && !near.includes("off")) return ["run"];
+  if (verb === "set" && near.includes("up")) return ["create"];
+  return [];
+}
+
+const quoteMark = "\u0001";
+
+/** Texts in quotes and addresses become one word each, so that nothing in them reads as a request. */
+function maskQuotes(text: string, quotes: string[]): string {
+  const keep = (content: string): string => {
+    quotes.push(content);
+    return ` ${quoteMark}${"i".repeat(quotes.length)} `;
+  };
+  return text
+    .replaceAll(
+      /"([^"\n]{1,2000})"|“([^”]{1,2000})”|«([^»]{1,2000})»|`([^`\n]{1,2000})`|(?<![\p{L}\p{N}])['‘](.{1,2000}?)['’](?![\p{L}\p{N}])/gsu,
+      (_, ...groups: (string | number | undefined)[]) =>
+        keep(groups.slice(0, 5).find((group) => typeof group === "string" && group !== undefined) as string),
+    )
+    .replaceAll(/[^\s'"]+@[^\s'"]+|(?:https?:\/\/|www\.)[^\s'"]+|\b[\w-]+\.[a-z]{2,5}\b/gi, (address) => {
+      const trimmed = address.replace(/[.,;:!?)]+$/, "");
+      return `${keep(trimmed)}${address.slice(trimmed.length)}`;
+    });
+}
+
+function quoteIndex(word: string): number {
+  return word.length - 2;
+}

@@ -1,0 +1,197 @@
+import type { Mandate } from "./action.ts";
+import { atomsOf, isAddress } from "./atoms.ts";
+import { daysOf, isSameDate, isSameDay } from "./dates.ts";
+import type { Finding, FlowCall } from "./finding.ts";
+import { meet } from "./lexicon.ts";
+import type { FlowMemory } from "./memory.ts";
+import { effectKey, numbersOf } from "./memory.ts";
+import type { Origin } from "./origin.ts";
+import {
+  isAskedInWords,
+  isNamedSource,
+  isPickedOut,
+  isPointedTo,
+  isProseMeant,
+  isCalledIn,
+  isSpokenOf,
+  originOf,
+  saysWhom,
+} from "./origin.ts";
+import type { Slot } from "./slots.ts";
+import { nameWords, stem, tellingWords } from "./words.ts";
+
+/** Where something goes, or who gets it: said by the user, or of a record that the user's words point to. */
+export function judgeAddress(memory: FlowMemory, slot: Slot, mandate: Mandate): Finding[] {
+  const value = String(slot.value);
+  const parts = atomsOf(value).filter(isAddress);
+  // "Ana <ana@example.com>, Bo <bo@example.com>"
+  if (parts.length > 1) return parts.flatMap(({ text }) => judgeAddress(memory, { ...slot, value: text }, mandate));
+  const origin = originOf(memory, value);
+  // The request says to whom, and it is somebody else.
+  const isAnother =
+    mandate.by.length > 0 &&
+    mandate.by.some((asked) => saysWhom(memory, asked)) &&
+    !mandate.by.some((asked) => asked.open === "all" || isCalledIn(asked, value, origin.pieces));
+  switch (origin.from) {
+    case "user":
+      return [];
+    case "meant":
+    case "field":
+      if (origin.from === "meant" && !isAnother) return [];
+      if (isChosen(memory, value, origin, mandate)) return [];
+      return [finding(memory, isSpokenOf(memory, value, origin.pieces) ? "tainted" : "unproven", "address", slot, origin, isAnother)];
+    case "prose": {
+      const [atom] = parts;
+      if (atom !== undefined && isPickedOut(memory, atom, origin.pieces)) return [];
+      return [finding(memory, "tainted", "address", slot, origin, isAnother)];
+    }
+    case "none":
+      return isMadeOfSaid(memory, value, parts.length > 0) ? [] : [finding(memory, "unproven", "address", slot, origin)];
+  }
+}
+
+/** What is acted on, by name or number. A number names something of one kind alone: an event's is no file's. */
+export function judgeTarget(memory: FlowMemory, things: ReadonlySet<string>, slot: Slot, mandate: Mandate): Finding[] {
+  const value = String(slot.value);
+  const origin = originOfSlot(memory, things, slot);
+  switch (origin.from) {
+    case "user":
+    case "meant":
+      return [];
+    case "field":
+      if (isChosen(memory, value, origin, mandate)) return [];
+      return [finding(memory, isSpokenOf(memory, value, origin.pieces) ? "tainted" : "unproven", "target", slot, origin)];
+    case "prose":
+      return [finding(memory, "tainted", "target", slot, origin)];
+    case "none":
+      return isMadeOfSaid(memory, value, false) ? [] : [finding(memory, "unproven", "target", slot, origin)];
+  }
+}
+
+/** Where the value of a slot stood; that of an id, among the things of its kind. */
+export function originOfSlot(memory: FlowMemory, things: ReadonlySet<string>, { role, path, value }: Slot): Origin {
+  if (role !== "id" || !/^[\p{L}]{0,2}\d{1,9}$/u.test(String(value))) return originOf(memory, String(value));
+  const own = new Set([
+    ...nameWords(path)
+      .map(stem)
+      .filter((word) => !/^(?:id|\d+)$/.test(word)),
+    ...things,
+  ]);
+  return originOf(
+    memory,
+    String(value),
+    ({ field, record }) => own.size === 0 || (field.has("id") && meet([...record.source.toolWords, ...field], own)),
+  );
+}
+
+/** The user left it to be found: "the best rated", "all of them". What others' text speaks of wasn't found but suggested. */
+function isChosen(memory: FlowMemory, value: string, { pieces }: Origin, { by }: Mandate): boolean {
+  const open = by.flatMap((asked) => (asked.isWish || asked.open === null ? [] : [asked.open]));
+  if (open.includes("all") && pieces.some(({ record }) => isAskedInWords(memory, record.source))) return true;
+  return open.length > 0 && !isSpokenOf(memory, value, pieces);
+}
+
+/** A name put together of the user's own words: `Sarah Connor` of "Sarah" and "Connor", `lunch-with-ana`. */
+function isMadeOfSaid({ user }: FlowMemory, value: string, isAtom: boolean): boolean {
+  if (isAtom) return false;
+  const words = tellingWords(value);
+  return words.length > 0 && words.every((word) => user.words.has(word));
+}
+
+/** A new password comes from the user alone. */
+export function judgeSecret(memory: FlowMemory, slot: Slot): Finding[] {
+  const origin = originOf(memory, String(slot.value));
+  if (origin.from === "user") return [];
+  return [finding(memory, origin.from === "none" ? "unproven" : "tainted", "secret", slot, origin)];
+}
+
+/** A day that only others' text names, where the user said another, or doesn't point to that text. */
+export function judgeTime(memory: FlowMemory, slot: Slot): Finding[] {
+  const days = daysOf(String(slot.value));
+  const { user, trusted, fieldDays } = memory;
+  return days.flatMap((day) => {
+    if ([...user.days, ...trusted.days].some((said) => isSameDate(said, day))) return [];
+    if (fieldDays.some((known) => isSameDay(known, day))) return [];
+    const written = memory.days.filter((one) => isSameDay(one.day, day));
+    if (written.length === 0) return [];
+    const isMeant = user.days.length === 0 && written.some(({ piece }) => isProseMeant(memory, piece));
+    const pieces = written.map(({ piece }) => piece);
+    return isMeant ? [] : [finding(memory, "tainted", "time", slot, { from: "prose", tool: pieces[0]!.record.source.tool, pieces })];
+  });
+}
+
+/** The request says a day, and the call is for another. Where it says one in relation to another, no day can be told. */
+export function judgeOtherDay(slots: readonly Slot[], { by }: Mandate): Finding[] {
+  const asked = by.flatMap(({ days }) => days);
+  const times = slots.filter(({ role }) => role === "time").map((slot) => ({ slot, days: daysOf(String(slot.value)) }));
+  const given = times.filter(({ days }) => days.length > 0);
+  if (asked.length === 0 || given.length === 0 || by.some(({ isRelative }) => isRelative)) return [];
+  if (given.some(({ days }) => days.some((day) => asked.some((said) => isSameDate(said, day))))) return [];
+  const { slot } = given[0]!;
+  return [
+    {
+      type: "unproven",
+      id: "other_day",
+      path: slot.path,
+      value: String(slot.value),
+      sentence: `${slot.path} is another day than the one you said.`,
+    },
+  ];
+}
+
+/** An amount that only others' text names, or that is far beyond all that was said and seen. */
+export function judgeAmount(memory: FlowMemory, slot: Slot, isPayment: boolean): Finding[] {
+  const [amount = Number(slot.value)] = typeof slot.value === "number" ? [slot.value] : numbersOf(slot.value);
+  if (!Number.isFinite(amount) || memory.user.numbers.has(amount) || memory.trusted.numbers.has(amount) || memory.fieldNumbers.has(amount))
+    return [];
+  const pieces = memory.numbers.get(amount) ?? [];
+  if (pieces.length > 0 && amount >= 10) {
+    if (!pieces.some((piece) => isNamedSource(memory, piece) || isProseMeant(memory, piece))) {
+      return [finding(memory, "tainted", "amount", slot, { from: "prose", tool: pieces[0]?.record.source.tool ?? null, pieces })];
+    }
+  }
+  // A payment needs something that its amount can have been worked out from.
+  if (isPayment ? memory.largest > 0 && amount <= memory.largest * 2 : amount <= Math.max(10, memory.largest * 2)) return [];
+  return [finding(memory, "unproven", "amount", slot, { from: "none", tool: null, pieces: [] })];
+}
+
+/** The same once more: the user's words ask for it once. */
+export function judgeRepetition(memory: FlowMemory, { called, input }: FlowCall, { by }: Mandate): Finding[] {
+  const times = memory.done.get(effectKey(called, input)) ?? 0;
+  if (times === 0 || times < by.length) return [];
+  return [{ type: "unproven", id: "again", path: "", value: called, sentence: "It was already done." }];
+}
+
+const asWhat: Readonly<Record<string, string>> = {
+  address: "where it goes",
+  target: "what it acts on",
+  secret: "a secret",
+  time: "the day",
+  amount: "the amount",
+};
+
+function finding(
+  memory: FlowMemory,
+  type: Finding["type"],
+  id: string,
+  { path, value }: Slot,
+  { from, tool, pieces }: Origin,
+  isAnother = false,
+): Finding {
+  const where =
+    from === "prose"
+      ? `stands only in text that others wrote (${tool ?? "a message"})`
+      : from === "field"
+        ? `comes from ${tool}, from a record that your words don't point to`
+        : from === "meant"
+          ? `comes from ${tool}, and your words name somebody else`
+          : "is neither in your words nor in anything that was read";
+  return {
+    type,
+    id,
+    path,
+    value: String(value),
+    sentence: `${path} (${asWhat[id] ?? id}), ${JSON.stringify(String(value).slice(0, 80))}, ${where}.`,
+    isPointedTo: !isAnother && pieces.some((piece) => isPointedTo(memory, piece)),
+  };
+}
