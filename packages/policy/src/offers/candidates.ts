@@ -67,7 +67,8 @@ function ruleOf(condition: Condition, { request, mode }: JudgedRequest, { networ
   const rule = {
     decision: "allow" as const,
     ...condition,
-    ...(request.trust?.untrustedInWindow === true ? {} : { untrusted_content: false }),
+    // In a project without trust, what its commands put out is in the window soon: the person was told.
+    ...(request.trust?.untrustedInWindow === true || !request.isTrusted ? {} : { untrusted_content: false }),
     mode,
     ...(request.project === undefined ? {} : { project: request.project }),
     ...(network === undefined ? {} : { network: network === "all" ? "all" : one(network) }),
