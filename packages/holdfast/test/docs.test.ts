@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { exitStatus } from "@holdfast/protocol";
 import type { Standing } from "@holdfast/protocol";
 import { errorCodes } from "@holdfast/protocol/error";
+import { factKinds } from "@holdfast/policy/facts/fact";
+import { ruleKeys } from "@holdfast/policy/rules/keys";
 import { describe, expect, test } from "vitest";
 import type { Command, CommandSpec } from "../src/cli/command.ts";
 import { commonFlags } from "../src/cli/parse.ts";
 import { loadConfig } from "../src/config/load.ts";
+import { gatherPolicy } from "../src/policy/load.ts";
 import { commandsOf, fencesTagged, pages } from "./pages.ts";
 
 const folder = join(import.meta.dirname, "../src/commands");
@@ -90,6 +93,14 @@ test.each(fencesTagged("toml"))("the config at $at is read as it stands", async 
   try {
     const [home, project] = [join(root, "home"), join(root, "project")];
     const isProjects = body.startsWith("# .holdfast/config.toml");
+    if (/^# .*policy.*\.toml/.test(body)) {
+      mkdirSync(join(home, "policy"), { recursive: true });
+      writeFileSync(join(home, "policy/shown.toml"), body);
+      const place = { home, userHome: home, project: null, isTrusted: false, env: {} };
+      const { rules, problems } = await gatherPolicy(place);
+      expect([rules.length > 0, problems]).toEqual([true, []]);
+      return;
+    }
     for (const folder of [home, join(project, ".holdfast")]) mkdirSync(folder, { recursive: true });
     writeFileSync(isProjects ? join(project, ".holdfast/config.toml") : join(home, "config.toml"), body);
     const { sources, problems } = await loadConfig({ home, project, isTrusted: true, env: {} });
@@ -97,6 +108,11 @@ test.each(fencesTagged("toml"))("the config at $at is read as it stands", async 
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
+});
+
+test("docs/policy.md speaks of every key and every fact", () => {
+  const text = pages.find(({ name }) => name === "docs/policy.md")?.text ?? "";
+  expect([...Object.keys(ruleKeys), ...factKinds].filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
 
 test.each(fencesTagged("json"))("the JSON at $at is JSON", ({ body }) => {

@@ -137,6 +137,11 @@ describe("paths", () => {
     const rules = user({ write: "~/notes/**", decision: "allow" });
     expect(await decideWith(rules, { tool: "write_file", path: "~/notes/a.md" })).toBe("allow user-1");
     expect(await decideWith(rules, "cp a.ts ~/notes/a.ts")).toBe("allow user-1");
+    // The folder that it names as a whole is writable then, so that files can be made in it.
+    const { scope } = await createPolicy({ ...machine, rules }).decide(request("cp a.ts ~/notes/a.ts"));
+    expect(scope).toEqual({ writable: ["/home/ana/notes"] });
+    // What a variable may come to is a reason to ask, and none to allow.
+    expect(await decideWith(rules, "cp a.ts $HOME/notes/a.ts")).toBe("review builtin:outside-write");
     expect(await decideWith(rules, "cp a.ts ~/notes/../other/a.ts")).toBe("review builtin:outside-write");
     expect(await decideWith(rules, "cp a.ts ~/notes/a.ts; cp a.ts ~/b.ts")).toBe("review builtin:outside-write");
   });

@@ -48,7 +48,7 @@ export function judgePart(part: Part, judged: JudgedRequest, rules: RuleSet, alo
       for (const fact of part.facts) {
         const isCovered = isGround(fact.kind) && rule.when.facts === undefined && coversGround(rule, part);
         if (!isCovered && !speaksOf(rule, fact, part, judged, alone(rule, part))) continue;
-        const scope = isAllow ? grantedScope(rule, fact, part.touched, judged.home) : {};
+        const scope = isAllow ? grantedScope(rule, fact, part, judged.home) : {};
         if (scope !== null) add(fact, rule, rule.decision, scope);
       }
     }

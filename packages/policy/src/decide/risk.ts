@@ -48,6 +48,7 @@ const weights: Readonly<Partial<Record<FactKind, Weight>>> = {
   untrusted_value: touch("what a value chose that others wrote", "unknown", "elsewhere"),
   carries_out: touch("what was read, which leaves the machine", "no", "elsewhere"),
   unknown_tool: code("what no rule knows"),
+  asks_beyond: touch("what the sandbox doesn't give", "unknown", "machine"),
   repeats_doubt: touch("what an equal call may have done already", "unknown", "workspace"),
 };
 

@@ -20,7 +20,7 @@ export function widen(a: Scope, b: Scope): Scope {
  * What a rule grants so that a call can do what the fact says; null where the call needs more than the rule's words give.
  * Hosts that the call names are granted one by one; where it doesn't tell which it needs, those of the rule.
  */
-export function grantedScope({ when, grants }: Rule, fact: Fact, touched: Part["touched"], home: string | null): Scope | null {
+export function grantedScope({ when, grants }: Rule, fact: Fact, part: Part, home: string | null): Scope | null {
   const { network, writable } = fact.scope;
   let granted: Scope = {};
   if (network === "all") {
@@ -32,17 +32,31 @@ export function grantedScope({ when, grants }: Rule, fact: Fact, touched: Part["
     granted = { network: [...network] };
   }
   if (writable !== undefined) {
-    const patterns = [...(when.write ?? []), ...(grants?.writable ?? [])];
-    const relativeOf = (path: string) => touched.find((file) => file.real === path)?.relative ?? null;
-    const isNamed = (path: string) =>
-      namesReal(patterns, path, relativeOf(path), home) || (grants?.writable ?? []).some((folder) => isIn(path, folder, home));
-    if (!writable.every(isNamed)) return null;
-    granted = { ...granted, writable: [...writable] };
+    const places = writable.map((path) => placeOf(path, { when, ...(grants === undefined ? {} : { grants }) }, part, home));
+    if (places.includes(null)) return null;
+    granted = { ...granted, writable: [...new Set(places as string[])] };
   }
   return granted;
 }
 
-function isIn(path: string, folder: string, home: string | null): boolean {
-  const real = folder.startsWith("~/") && home !== null ? home + folder.slice(1) : folder;
-  return path === real || path.startsWith(real.endsWith("/") ? real : `${real}/`);
+/**
+ * What a rule makes writable for a path: the folder that it names as a whole, so that files can be made there, else the path;
+ * null where it speaks of neither.
+ */
+function placeOf(
+  path: string,
+  { when, grants }: Pick<Rule, "when" | "grants">,
+  { command, touched }: Part,
+  home: string | null,
+): string | null {
+  const absolute = (folder: string): string => (folder.startsWith("~/") && home !== null ? home + folder.slice(1) : folder);
+  const folders = [
+    ...(grants?.writable ?? []).map(absolute),
+    ...(when.write ?? []).flatMap((pattern) => (/^[^*?[\]{}\\]+\/\*\*$/.test(pattern) ? [absolute(pattern.slice(0, -3))] : [])),
+  ];
+  const folder = folders.find((one) => one.startsWith("/") && (path === one || path.startsWith(one.endsWith("/") ? one : `${one}/`)));
+  // A command may make other files on its way; a tool writes what it says.
+  if (folder !== undefined) return command === null ? path : folder;
+  const relative = touched.find((file) => file.real === path)?.relative ?? null;
+  return namesReal(when.write ?? [], path, relative, home) ? path : null;
 }

@@ -81,6 +81,8 @@ export interface Fact {
   readonly what: string;
   /** What an approval would have to add so that the call can do it. */
   readonly scope: Scope;
+  /** True where it is no more than what a variable may come to: a reason to ask, never one to allow. */
+  readonly isGuess?: boolean;
   /** The files it is about, by real path. */
   readonly paths?: readonly string[];
   /** The hosts it reaches, `name` or `name:port`; `any` where that can't be known. */
@@ -119,6 +121,8 @@ export interface PathNeed {
   /** Added to the word where it turns out to be a folder: `mv a folder` writes `folder/a`. */
   readonly inside?: readonly string[];
   readonly target?: ShellWord;
+  /** True while its path is no more than what a variable may come to. */
+  readonly isGuess?: boolean;
 }
 
 /** What the judges of programs say about one command. */

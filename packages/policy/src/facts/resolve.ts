@@ -81,8 +81,10 @@ export async function resolveNeed(need: PathNeed, places: Places, lookup: Lookup
   }
   const facts: Fact[] = [];
   for (const guess of word.guesses) {
-    for (const path of pathsOf(guess, word.fromHome, places, lookup))
-      if (path !== null) facts.push(...(await judgePath(need, path, lookup)));
+    for (const path of pathsOf(guess, word.fromHome, places, lookup)) {
+      if (path === null) continue;
+      for (const found of await judgePath({ ...need, isGuess: true }, path, lookup)) facts.push({ ...found, isGuess: true });
+    }
   }
   if (need.use !== "delete" && need.use !== "truncate" && need.use !== "restore") return facts;
   // `dist/*.js` stays below dist, whatever it matches; `*` stays where the command runs.
@@ -171,11 +173,11 @@ async function judgePath(need: PathNeed, path: string, lookup: Lookup): Promise<
     return [fact("destroys_system", `${need.word.text} holds more than the workspace`)];
   }
   if (plain.startsWith("~")) {
-    touch(lookup, "write", plain, null);
+    touch(lookup, "write", plain, null, need.isGuess !== true);
     return [outside(need, plain)];
   }
   const identity = await identify(lookup, path);
-  touch(lookup, "write", path, identity);
+  touch(lookup, "write", path, identity, need.isGuess !== true);
   if (identity === null) return [fact("too_complex", `${need.word.text} can't be looked up`)];
   if (holdfastHome !== null && (isBelow(identity.real, holdfastHome) || isBelow(plain, holdfastHome)))
     return [about("own_records", need.word.text, identity.real)];
@@ -234,7 +236,7 @@ async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Looku
 async function judgeRead(need: PathNeed, path: string, plain: string, lookup: Lookup): Promise<Fact[]> {
   const { home, masked, holdfastHome } = lookup.places;
   const identity = plain.startsWith("~") ? null : await identify(lookup, path);
-  touch(lookup, "read", path, identity);
+  touch(lookup, "read", path, identity, need.isGuess !== true);
   const hidden = holdfastHome === null ? masked : [...masked, holdfastHome];
   const real = identity?.real ?? plain;
   for (const each of [plain, real]) {

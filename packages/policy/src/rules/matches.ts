@@ -155,7 +155,7 @@ const ofTools: readonly FactKind[] = [
  */
 export function speaksOf(rule: Rule, fact: Fact, part: Part, judged: JudgedRequest, alone: readonly Fact[] | null): boolean {
   const { when } = rule;
-  if (rule.decision === "allow" && fixed.includes(fact.kind)) return false;
+  if (rule.decision === "allow" && (fixed.includes(fact.kind) || fact.isGuess === true)) return false;
   if (when.facts !== undefined) return when.facts.includes(fact.kind) && isWithin(rule, fact, part, judged);
   if (fact.kind === "call") return true;
   if (named.includes(fact.kind) && !(alone?.some(({ kind }) => kind === fact.kind) ?? false)) return false;
