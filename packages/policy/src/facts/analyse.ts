@@ -150,13 +150,15 @@ function judgeScript(call: JudgedCall, findings: Findings): void {
 
 const judgeTables = [networkJudges, packageJudges, systemJudges, databaseJudges, taskJudges, fileJudges, patchJudges];
 
+/** Nothing is kept there, and nothing new is opened. */
+const quietTargets = new Set(["/dev/null", "/dev/stdout", "/dev/stderr"]);
 const dups = /^(?:\d+-?|-)$/;
 
 /** Adds what is read through redirections to `words`. Returns what they open and write; null where that is nothing. */
 function judgeRedirects(command: SimpleCommand, words: Findings): Findings | null {
   const written: Findings = { facts: [], needs: [] };
   for (const { operator, target } of command.redirects) {
-    if (target === null || operator.startsWith("<<") || target.literal === "/dev/null") continue;
+    if (target === null || operator.startsWith("<<") || quietTargets.has(target.literal ?? "")) continue;
     const isDup = operator === ">&" || operator === "<&";
     if (isDup && target.literal !== null && dups.test(target.literal)) continue;
     for (const guess of target.literal === null ? target.guesses : [target.literal]) {

@@ -34,6 +34,9 @@ function readLine(line: string, places: Places, context: WalkContext): Flow {
   return walk(script, places, { ...context, values: valuesOf(script, context.values) });
 }
 
+/** Soft hyphen, grapheme joiner, Arabic letter mark, Hangul fillers, Khmer inherent vowels, braille blank, byte order mark. */
+const invisible = new Set([0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0, 0xfeff]);
+
 /** Characters that a person doesn't see, or sees in another order than the shell reads them. */
 function hiddenCharacter(line: string): string | null {
   for (const character of line) {
@@ -43,8 +46,10 @@ function hiddenCharacter(line: string): string | null {
       (code >= 0x200b && code <= 0x200f) ||
       (code >= 0x2028 && code <= 0x202e) ||
       (code >= 0x2060 && code <= 0x206f) ||
-      code === 0xad ||
-      code === 0xfeff ||
+      (code >= 0x180b && code <= 0x180e) ||
+      (code >= 0xfff9 && code <= 0xfffb) ||
+      (code >= 0xe0100 && code <= 0xe01ef) ||
+      invisible.has(code) ||
       (code >= 0xe0000 && code <= 0xe007f);
     if (isControl || isInvisible) return `the character U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
   }
