@@ -89,6 +89,25 @@ describe("what is asked", () => {
 });
 
 describe("what holds for longer than one call", () => {
+  test("approval scope escalation (Y18): an answer for once is for that call, whoever gives it, and the next one is asked again", async () => {
+    for (const by of ["a terminal", "an editor", "another process"]) {
+      const { tool, world, ports, kept } = sending([[{ to: "a/1" }], [{ to: "a/1" }], [{ to: "a/2" }]]);
+      const { session, end } = await runPrompt(ports());
+      let waiting = end.approvals;
+      for (const wanted of ['send {"to":"a/1"}', 'send {"to":"a/1"}', 'send {"to":"a/2"}']) {
+        expect(
+          waiting.map(({ shown }) => shown),
+          by,
+        ).toEqual([wanted]);
+        await answerApproval(ports(), session, answering(waiting[0], { by }));
+        waiting = (await drive(ports(), session, { waiting: "return" })).approvals;
+      }
+      expect(tool.runs).toHaveLength(3);
+      expect(kept).toEqual([]);
+      await expectLaw(world.log, session);
+    }
+  });
+
   test("a rule for the session allows what it covers, in later steps and turns, with the scope shown; nothing else, no other session, no fork", async () => {
     const { tool, world, ports, kept } = sending([[{ to: "a/1" }], [{ to: "a/2" }, { to: "b/1" }], [], [{ to: "a/3" }]]);
     const { session, end } = await runPrompt(ports());
