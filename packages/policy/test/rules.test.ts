@@ -201,6 +201,12 @@ describe("plan mode", () => {
     expect(await decideWith([], "npm test", plan)).toBe("allow builtin:plan-command");
     for (const example of ["git push", "rm src/a.ts", { tool: "write_file", path: "/srv/app/src/a.ts" }])
       expect(await decideWith([], example, plan)).toMatch(/^deny builtin:plan-/);
+    const asks = (scope: object) => {
+      const base = request("make", plan);
+      return { ...base, plan: { ...base.plan, asks: { why: "to build", scope } } };
+    };
+    expect(await createPolicy(machine).decide(asks({ writable: ["/opt/out"] }))).toMatchObject({ decision: "deny" });
+    expect(await createPolicy(machine).decide(asks({ network: ["a.example"] }))).toMatchObject({ decision: "review" });
   });
 });
 

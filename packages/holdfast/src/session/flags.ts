@@ -218,13 +218,15 @@ export function settingsPatch(
   const base = wishes.limits.preset === undefined ? current.limits : presets[wishes.limits.preset];
   const limits = applyLimits(base, wishes.limits);
   const accepted = [...new Set([...current.acceptCheckChanges, ...wishes.acceptCheckChanges])];
+  // Who names a sandbox wants that, and no plan.
+  const isPlanning = wishes.isPlanning ?? (wishes.sandbox === undefined && current.isPlanning === true);
   const schema = wishes.outputSchema === undefined ? (current.outputSchema ?? null) : wishes.outputSchema;
   return {
     ...(JSON.stringify(schema) === JSON.stringify(current.outputSchema ?? null) ? {} : { outputSchema: schema }),
     ...(model === null || model === current.model ? {} : { model }),
     ...(wishes.effort === undefined ? {} : { effort: wishes.effort }),
     ...(wishes.sandbox === undefined ? {} : { sandbox: wishes.sandbox }),
-    ...(wishes.isPlanning === undefined || wishes.isPlanning === (current.isPlanning ?? false) ? {} : { isPlanning: wishes.isPlanning }),
+    ...(isPlanning === (current.isPlanning ?? false) ? {} : { isPlanning }),
     ...(wishes.network === undefined ? {} : { network: wishes.network }),
     ...(wishes.approvals === undefined ? {} : { approvals: wishes.approvals }),
     ...(wishes.approvalMs === undefined ? {} : { approvalMs: wishes.approvalMs }),

@@ -61,6 +61,8 @@ test("words that come while a plan waits are about the plan; left at the plan, t
   expect([ended.code, ended.stdout]).toEqual([0, "Plan: done.txt and a test.\n"]);
   // The session still only plans.
   expect((await place.exec("resume", "--last", "once more")).code).toBe(4);
+  // Who names a sandbox wants that, and no plan.
+  expect((await place.exec("resume", "--last", "--sandbox", "workspace-write", "and now")).code).toBe(0);
 });
 
 test("a plan that waits when its process is killed is there for the next one", async () => {

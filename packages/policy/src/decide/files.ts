@@ -35,6 +35,7 @@ export async function askedPart(request: PolicyRequest, places: PolicyPlaces): P
   const lookup = newLookup(request, places, false);
   const wanted = [...(network === "all" ? ["all hosts"] : network), ...writable].join(", ");
   const facts: Fact[] = [{ kind: "asks_beyond", what: `${wanted} (${asks.why})`, scope: asks.scope }];
+  if (request.isPlanning === true && writable.length > 0) facts.push({ kind: "read_only_edit", what: wanted, scope: {} });
   // That it lies outside is what is asked for; what nobody may write stays refused.
   for (const path of writable) facts.push(...(await judgeFile(path, "edit", lookup)).filter(({ kind }) => kind !== "outside_write"));
   for (const entry of network === "all" ? [] : network) {
