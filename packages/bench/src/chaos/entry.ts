@@ -81,6 +81,7 @@ function watched<P extends SomePorts>(ports: P): P {
       lock: (...given) => around(["log lock"], () => log.lock(...given)),
       unlock: (...given) => around(["log unlock"], () => log.unlock(...given)),
       erase: (...given) => around(["log erase"], () => log.erase(...given)),
+      settleOutbox: (...given) => around(["log settleOutbox"], () => log.settleOutbox(...given)),
       delete: (...given) => around(["log delete"], () => log.delete(...given)),
     } satisfies Log,
     clock: { ...clock, now: () => clock.now() + orders.clockAheadMs },

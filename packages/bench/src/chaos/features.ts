@@ -10,7 +10,7 @@ export type Feature = (typeof features)[number];
 const leads: Readonly<Record<Feature, { readonly usual: number; readonly to: readonly string[] }>> = {
   /** A person is asked for what leaves the sandbox. */
   asked: { usual: 0.12, to: ["commit approval."] },
-  hooks: { usual: 0.1, to: ["commit hook."] },
+  hooks: { usual: 0.1, to: ["commit hook.", "log settleOutbox"] },
   checks: {
     usual: 0.15,
     to: ["commit baseline.", "commit check", "commit round.", "commit run.", "effect baseline", "effect check", "effect judge"],

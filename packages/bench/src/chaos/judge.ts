@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { CallOutcome, ToolCall } from "@holdfast/protocol";
 import type { Look } from "./look.ts";
 import { ownEvents } from "./look.ts";
@@ -29,10 +29,14 @@ export function judge(look: Look, world: World, tally: Tally): readonly string[]
     return faultsOfMark(mark, outcome, timesOf(mark, world), tally).map((fault) => `${mark.name}: ${fault}`);
   });
   const unsettled = calls.filter(({ times }) => times !== 1);
+  const told = textOf(join(dirname(world.counted), "told")) ?? "";
+  const ended = ownEvents(look.events).flatMap((event) => (event.type === "turn.ended" ? [event.payload.turnId] : []));
+  const unheard = world.addresses.hasHooks ? ended.filter((turn) => !told.includes(turn)) : [];
   const left = readdirSync(world.workspace).filter((name) => name.startsWith(".holdfast-"));
   return [
     ...faults,
     ...unsettled.map(({ call, times }) => `call ${call.callId} (${call.name}) was settled ${times} times`),
+    ...unheard.map((turn) => `the hook of stop was never told that ${turn} had ended`),
     ...left.map((name) => `${name} was left behind`),
   ];
 }

@@ -120,14 +120,14 @@ function diesAtPoints({ type }: Manner): boolean {
 }
 
 /**
- * Each life has a few points to die at: the fewer kills a point has seen beside the others, the likelier it is among them. So
- * some lives come far.
+ * Each life has some points to die at: the fewer kills a point has seen beside the others, the likelier it is among them. A
+ * life is hardly ever worth less for being short, since the next one goes on where it ended.
  */
 export function ordersFor(manner: Manner, report: string, { random, seen, fault }: Pick<LifeOptions, "random" | "seen" | "fault">): Orders {
   const orders = { seed: random.whole(2 ** 31), report, fault, dead: null, clockAheadMs: 0 };
   if (!diesAtPoints(manner)) return { ...orders, points: {} };
   const full = 1.5 * meanKills(seen) + 1;
-  const isChosen = (point: string): boolean => random.chance(0.4 * Math.max(0, 1 - (seen.points[point] ?? 0) / full) ** 2);
+  const isChosen = (point: string): boolean => random.chance(0.7 * Math.max(0, 1 - (seen.points[point] ?? 0) / full));
   return { ...orders, points: Object.fromEntries(points.map((point) => [point, isChosen(point) ? 0.8 : 0.001])) };
 }
 

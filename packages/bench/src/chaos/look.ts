@@ -16,7 +16,7 @@ export interface Look {
   readonly events: readonly RecordedEvent[];
   readonly approvals: readonly string[];
   readonly questions: readonly string[];
-  /** Something was posted to it that it has not taken yet: it goes on without being asked again. */
+  /** Something was posted to it that it has not taken yet, or it has yet to tell others something: it goes on without being asked again. */
   readonly hasPost: boolean;
   /** Its model has said the last words, and the turn has ended. */
   readonly isDone: boolean;
@@ -31,7 +31,8 @@ export async function lookAt(home: string): Promise<readonly Look[]> {
   try {
     const looks = await Promise.all(
       (await log.list({})).map(async ({ session, status, title }): Promise<Look> => {
-        const [stored, view, inbox] = [await log.read(session, 1), await readSession({ log }, session), await log.inbox(session)];
+        const [stored, view] = [await log.read(session, 1), await readSession({ log }, session)];
+        const hasPost = (await log.inbox(session)).length > 0 || (await log.takeOutbox(1, session)).length > 0;
         return {
           session,
           branch: stored.some(({ type }) => type === "session.forked") ? "fork" : "main",
@@ -41,8 +42,8 @@ export async function lookAt(home: string): Promise<readonly Look[]> {
           events: view.events,
           approvals: view.openApprovals.map(({ id }) => id),
           questions: view.openQuestions.map(({ id }) => id),
-          hasPost: inbox.length > 0,
-          isDone: status === "idle" && inbox.length === 0 && hasSaidLastWords(view.events),
+          hasPost,
+          isDone: status === "idle" && !hasPost && hasSaidLastWords(view.events),
         };
       }),
     );

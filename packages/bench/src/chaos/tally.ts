@@ -60,7 +60,16 @@ export function add(tally: Tally, { faults, ...counted }: Tally): void {
 }
 
 /** Writes of the stores that are no commit, by the names that docs/durability.md has for them. */
-export const storeWrites = ["log post", "log lock", "log unlock", "log erase", "log delete", "blobs put", "blobs delete"] as const;
+export const storeWrites = [
+  "log post",
+  "log lock",
+  "log unlock",
+  "log erase",
+  "log delete",
+  "log settleOutbox",
+  "blobs put",
+  "blobs delete",
+] as const;
 
 /** Every point that there is: before and after each of the runtime's boundaries, and each other write of the stores. */
 export const points: readonly string[] = [...boundaries, ...storeWrites].flatMap((boundary) => [`before ${boundary}`, `after ${boundary}`]);

@@ -123,7 +123,7 @@ export function mannerFor(
   if (dice < 0.84) return { type: "in flight", replay: rarest(ahead, seen, random), ms: random.whole(80), latestMs };
   if (dice < 0.87 && ahead.some((name) => name === "keyed" || name === "never")) return request;
   if (dice < 0.9) {
-    return { type: "frozen", ms: 150 + at / 2, forMs: 200 + random.whole(1_500), next: random.pick(["continued", "killed", "replaced"]) };
+    return { type: "frozen", ms: 150 + at / 2, forMs: 200 + random.whole(3_000), next: random.pick(["continued", "killed", "replaced"]) };
   }
   if (dice < 0.92) return { type: "interrupted", ms: random.whole(60), latestMs };
   if (dice < 0.99) return { type: "at any time", from: random.chance(0.6) ? "first line" : "start", ms: at };

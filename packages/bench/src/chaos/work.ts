@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { ReplayClass } from "@holdfast/protocol";
 
 /** What a mark is made by, and so how it is counted from outside. */
@@ -197,7 +197,9 @@ tool_timeout_ms = 2000
 [mcp.shop.keyed]
 pay = "key"
 `;
-  const hooks = `\n[[hooks.before_tool]]\ncommand = "true"\n[[hooks.stop]]\ncommand = "true"\n`;
+  // The hook of `stop` writes down what it is told.
+  const tell = `cat >>${join(dirname(counted), "told")}`;
+  const hooks = `\n[[hooks.before_tool]]\ncommand = "true"\n[[hooks.stop]]\ncommand = ${JSON.stringify(tell)}\n`;
   return `[web]\nkeyed_hosts = [${JSON.stringify(new URL(keyed).host)}]\n${isAsked ? "" : mcp}${hasHooks ? hooks : ""}`;
 }
 
