@@ -1,3 +1,5 @@
+import { writingsOfAll } from "./writings.ts";
+
 /** Stands where a secret was. A write that would put it into a file is refused: the file would lose its real content. */
 export const redactionMark = "[redacted secret]";
 
@@ -12,16 +14,38 @@ const knownFormats = [
   /\bAIza[A-Za-z0-9_-]{35}/g,
 ];
 
-/** Shorter values would hit ordinary words. */
-const shortestSecret = 8;
-
-/** Takes secret values and known secret formats out of a text. `secrets` are the values the process holds. */
+/**
+ * Takes secret values, in whatever writing, and known secret formats out of a text. `secrets` are the values the process
+ * holds: a list that is kept, and not changed, is looked through once for all texts.
+ */
 export function redact(text: string, secrets: readonly string[]): string {
-  let clean = text;
-  for (const secret of secrets)
-    if (secret.length >= shortestSecret && clean.includes(secret)) clean = clean.replaceAll(secret, redactionMark);
+  let clean = redactHeld(text, secrets);
   for (const format of knownFormats) clean = clean.replace(format, redactionMark);
   return withoutPrivateKeys(clean);
+}
+
+/** Takes out the values that the process holds, and nothing else. */
+export function redactHeld(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const writing of writingsOfAll(secrets)) if (clean.includes(writing)) clean = clean.replaceAll(writing, redactionMark);
+  return clean;
+}
+
+/** The same value without held secrets in any of its texts; itself where there are none. */
+export function redactDeep<T>(value: T, secrets: readonly string[]): T {
+  const writings = writingsOfAll(secrets);
+  if (writings.length === 0) return value;
+  // One look at all of it: nearly nothing holds a secret.
+  const text = JSON.stringify(value);
+  if (text === undefined || !writings.some((writing) => text.includes(writing))) return value;
+  return clean(value, secrets) as T;
+}
+
+function clean(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === "string") return redactHeld(value, secrets);
+  if (Array.isArray(value)) return value.map((inner) => clean(inner, secrets));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [redactHeld(key, secrets), clean(inner, secrets)]));
 }
 
 /** In time that grows with the text alone: a page can be full of beginnings without an end. */

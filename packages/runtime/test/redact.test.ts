@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { redact, redactionMark } from "../src/redact.ts";
+import { redact, redactDeep, redactionMark } from "../src/redact.ts";
+import { createStreamRedactor } from "../src/redact-stream.ts";
 
 const key = (label: string) => `-----BEGIN ${label}PRIVATE KEY-----\nMIIE\n-----END ${label}PRIVATE KEY-----`;
 
@@ -13,4 +14,52 @@ test("every whole private key goes, what stands around it stays", () => {
 test("held values and known formats go; short values stay, as they would be words", () => {
   expect(redact("held-value-1 short", ["held-value-1", "short"])).toBe(`${redactionMark} short`);
   expect(redact(`token ghp_${"a".repeat(36)}.`, [])).toBe(`token ${redactionMark}.`);
+});
+
+const secret = 'p4ss/w+rd "ü" & more';
+
+test("a held value goes in whatever writing: within JSON, a URL, base64, hex", () => {
+  const bytes = Buffer.from(secret);
+  const writings = [
+    secret,
+    JSON.stringify({ secret }),
+    JSON.stringify(JSON.stringify({ secret })),
+    encodeURIComponent(secret),
+    new URLSearchParams({ secret }).toString().replace(/%21|%27|%28|%29|~/g, ""),
+    bytes.toString("hex"),
+    bytes.toString("hex").toUpperCase(),
+    ...[secret, `u:${secret}`, `me:${secret}`, `you:${secret}:x`].flatMap((text) => [
+      Buffer.from(text).toString("base64"),
+      Buffer.from(text).toString("base64url"),
+    ]),
+  ];
+  for (const writing of writings) {
+    const clean = redact(`before ${writing} after`, [secret]);
+    expect(clean, writing).toContain(redactionMark);
+    expect(clean).toMatch(/^before .*after$/);
+    expect(Buffer.from(clean.replace(redactionMark, ""), "base64").toString("latin1")).not.toContain("p4ss");
+  }
+});
+
+test("values that hold none of it come back as they are, deep ones too", () => {
+  const value = { a: ["plain", { b: "text" }], n: 1, none: null };
+  expect(redactDeep(value, [secret])).toBe(value);
+  expect(redactDeep({ a: [secret, { [secret]: 1 }], n: null }, [secret])).toEqual({ a: [redactionMark, { [redactionMark]: 1 }], n: null });
+  const exact = "4e1243bd22c66e76c2ba9eddc1f91394e57f9f83 /srv/a?b=c+d%20e YWJjZGVmZ2hpamtsbW5vcA==";
+  expect(redact(exact, [secret])).toBe(exact);
+});
+
+test("a text in pieces shows the same as the whole would, wherever it is cut", () => {
+  const key = `sk-${"a1B2".repeat(10)}`;
+  const text = `one ${secret} two ${encodeURIComponent(secret)} three ${key} four p4ss/w+rd and five`;
+  const wanted = redact(text, [secret]);
+  for (let size = 1; size < 40; size += 1) {
+    const stream = createStreamRedactor([secret]);
+    let shown = "";
+    for (let at = 0; at < text.length; at += size) {
+      shown += stream.push(text.slice(at, at + size));
+      expect(wanted.startsWith(shown), `${size}: ${shown}`).toBe(true);
+    }
+    expect(shown + stream.end()).toBe(wanted);
+  }
 });

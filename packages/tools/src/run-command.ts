@@ -54,6 +54,8 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
       const most = context.limits.commandMs / 1000;
       if (timeout_s !== undefined && timeout_s > most)
         return refuse(`timeout_s: a command may run for ${most} s here (limits.command_timeout in the user's config). Nothing was run.`);
+      if (ports.isRedacted(command))
+        return refuse("The command holds a mark that stands for a secret, and the secret itself is not yours to use. Nothing was run.");
       if (command.includes("\0")) return refuse("The command holds a NUL character, which no program can be given. Nothing was run.");
       const where = await whereToRun(ports, cwd, context);
       if (isRefusal(where)) return where;

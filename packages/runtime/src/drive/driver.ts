@@ -10,6 +10,7 @@ import { headBound } from "../kernel/state.ts";
 import { tipText } from "../kernel/tip.ts";
 import { isWaiting } from "../kernel/waiting.ts";
 import type { Window } from "../kernel/window.ts";
+import { redactDeep } from "../redact.ts";
 import type { Commit, DriveOptions, Ports, RecordedEvent, SessionStatus, Stop } from "../ports/index.ts";
 
 /** Events between two snapshots. */
@@ -67,7 +68,8 @@ export function emitDelta(driver: Driver, delta: Delta): void {
 export function stage(driver: Driver, events: readonly SessionEvent[], taken: readonly number[] = []): void {
   const { staged } = driver;
   if (staged.events.length === 0) staged.at = driver.ports.clock.now();
-  for (const event of events) {
+  // Whoever made it: nothing of what this process holds as a secret is ever stored.
+  for (const event of redactDeep(events, driver.ports.secrets.values())) {
     const applied = apply(driver.head, driver.registers, event, staged.at);
     driver.head = applied.head;
     driver.registers.put(applied.puts);

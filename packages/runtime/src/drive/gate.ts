@@ -3,6 +3,7 @@ import { canonical } from "../canonical.ts";
 import { sha256 } from "../hash.ts";
 import { settledWithout } from "../kernel/settle.ts";
 import { mostOpen } from "../kernel/state.ts";
+import { createStreamRedactor } from "../redact-stream.ts";
 import type { CallContext, CallRefusal, Confinement, PolicyDecision, Tool } from "../ports/index.ts";
 import { decisionOf } from "./decision.ts";
 import { readEvents } from "../session/stored.ts";
@@ -25,6 +26,8 @@ export function callContext(
   const { limits } = settings;
   const { roots, cwd, ancestors = [] } = driver.registers.get("session", "") ?? { roots: [], cwd: null };
   let offset = 0;
+  // What it holds back at the end comes with the result.
+  const live = createStreamRedactor(driver.ports.secrets.values());
   return {
     session: driver.session,
     ancestors,
@@ -37,7 +40,9 @@ export function callContext(
     output: (handle) => driver.registers.get("output", handle)?.blob ?? null,
     task: (id) => driver.registers.get("task", id),
     handOver,
-    emit: (text) => {
+    emit: (piece) => {
+      const text = live.push(piece);
+      if (text === "") return;
       emitDelta(driver, { type: "output.delta", callId, offset, text });
       offset += text.length;
     },

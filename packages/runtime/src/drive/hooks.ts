@@ -1,7 +1,7 @@
 import type { HookEvent, Json, SessionEvent } from "@holdfast/protocol";
 import type { HookAnswer } from "../ports/index.ts";
 import { parseOp } from "./op.ts";
-import { redact } from "../redact.ts";
+import { redact, redactDeep } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { newId } from "./driver.ts";
 
@@ -37,7 +37,8 @@ export async function askHooks(driver: Driver, { event, data, callId, tool, sign
   const { hooks, secrets } = driver.ports;
   if (hooks === undefined || !hooks.has(event, driver.session, tool)) return nobodyAsked;
   const { cwd, roots } = driver.registers.get("session", "") ?? { cwd: null, roots: [] };
-  const call = { event, session: driver.session, cwd: cwd ?? roots[0]?.path ?? "/", data: data(), ...(tool === undefined ? {} : { tool }) };
+  const shown = redactDeep(data(), secrets.values());
+  const call = { event, session: driver.session, cwd: cwd ?? roots[0]?.path ?? "/", data: shown, ...(tool === undefined ? {} : { tool }) };
   const run = async (own: AbortSignal) => ({ said: await hooks.run(call, own), isInterrupted: own.aborted });
   const { said, isInterrupted } = signal === undefined ? await untilInterrupted(driver, run) : await run(signal);
   const answers = said.map((answer) => ({

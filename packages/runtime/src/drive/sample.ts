@@ -5,6 +5,8 @@ import { exhausted } from "../kernel/advance.ts";
 import { reachedBudget, type CostOf } from "../kernel/limits.ts";
 import { retryDelay } from "../kernel/retry.ts";
 import type { ProposedItem, SamplingRequest, StreamPart } from "../ports/index.ts";
+import { redactDeep } from "../redact.ts";
+import { createStreamRedactor, type StreamRedactor } from "../redact-stream.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
 import { gate } from "./gate.ts";
@@ -34,6 +36,8 @@ async function request(driver: Driver, effect: SampleEffect, notices: readonly N
   const settings = settingsOf(driver);
   const items = new Map<number, ProposedItem>();
   const streamed = new Map<number, string>();
+  /** What of it was shown. What is held back, as a secret may begin there, comes with the item. */
+  const shown = new Map<number, { readonly redactor: StreamRedactor; offset: number }>();
   const itemId = (index: number): string => `${effect.samplingId}.${effect.attempt}.${index}`;
   const retract = (): string => {
     for (const index of new Set([...streamed.keys(), ...items.keys()]))
@@ -70,9 +74,12 @@ async function request(driver: Driver, effect: SampleEffect, notices: readonly N
         case "text.delta":
         case "reasoning.delta":
         case "call.delta": {
-          const before = streamed.get(part.index) ?? "";
-          emitDelta(driver, { type: part.type, itemId: itemId(part.index), offset: before.length, text: part.text });
-          streamed.set(part.index, before + part.text);
+          streamed.set(part.index, (streamed.get(part.index) ?? "") + part.text);
+          const live = shown.get(part.index) ?? { redactor: createStreamRedactor(driver.ports.secrets.values()), offset: 0 };
+          shown.set(part.index, live);
+          const text = live.redactor.push(part.text);
+          if (text !== "") emitDelta(driver, { type: part.type, itemId: itemId(part.index), offset: live.offset, text });
+          live.offset += text.length;
           break;
         }
         case "item":
@@ -119,8 +126,10 @@ function settle(
   items: ReadonlyMap<number, ProposedItem>,
   { finish, usage, cost }: Extract<StreamPart, { type: "finished" }>,
 ): Omit<EventPayload<"sampling.settled">, "samplingId"> {
+  // Before anything reads it: a call that would hand a secret on gets a mark instead, which no write and no command takes.
+  const clean = [...items].map(([index, item]) => [index, redactDeep(item, driver.ports.secrets.values())] as const);
   return {
-    items: [...items].flatMap(([index, item]): EventPayload<"sampling.settled">["items"] => {
+    items: clean.flatMap(([index, item]): EventPayload<"sampling.settled">["items"] => {
       const id = itemId(index);
       if (item.kind === "tool_call") return [{ ...item, id, callId: newId(driver)("call") }];
       return item.text === "" && item.opaque === undefined ? [] : [{ ...item, id }];

@@ -1,6 +1,7 @@
 import type { FileChange, Report, SessionEvent } from "@holdfast/protocol";
 import type { Effect } from "../kernel/decide.ts";
 import type { VerifierContext } from "../ports/index.ts";
+import { createStreamRedactor } from "../redact-stream.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
@@ -19,6 +20,7 @@ function checksOf(driver: Driver) {
 function context(driver: Driver, runId: string, handOver: HandOver): VerifierContext {
   const settings = settingsOf(driver);
   let offset = 0;
+  const live = createStreamRedactor(driver.ports.secrets.values());
   return {
     session: driver.session,
     runId,
@@ -29,8 +31,9 @@ function context(driver: Driver, runId: string, handOver: HandOver): VerifierCon
     inspected: driver.registers.entries("inspected").flatMap(([, parts]) => parts),
     runs: driver.registers.get("runs", "") ?? [],
     runningTasks: driver.registers.entries("task").map(([, task]) => task.ref),
-    onOutput: (checkId, text) => {
-      emitDelta(driver, { type: "output.delta", callId: checkId, offset, text });
+    onOutput: (checkId, piece) => {
+      const text = live.push(piece);
+      if (text !== "") emitDelta(driver, { type: "output.delta", callId: checkId, offset, text });
       offset += text.length;
     },
   };

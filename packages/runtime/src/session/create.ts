@@ -9,11 +9,13 @@ import { createRegisters, emptyHead } from "../kernel/state.ts";
 import { createRequestDigests } from "../kernel/request-digests.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { NewSession, Ports } from "../ports/index.ts";
+import { redactDeep } from "../redact.ts";
 import { openLock } from "./hold.ts";
 
 /** Makes a session: its first commit. Returns its id. */
-export async function createSession(ports: Ports, init: NewSession): Promise<string> {
+export async function createSession(ports: Ports, given: NewSession): Promise<string> {
   const session = ports.ids.next("ses");
+  const init = redactDeep(given, ports.secrets.values());
   const driver: Driver = {
     ports,
     session,

@@ -1,0 +1,49 @@
+import { redact, redactHeld } from "./redact.ts";
+import { writingsOfAll } from "./writings.ts";
+
+/** Takes secrets out of a text that comes in pieces: one that is cut in two is found as well. */
+export interface StreamRedactor {
+  /** What can be shown of it now: the end is held back where a secret may begin there. */
+  push(piece: string): string;
+  /** What was held back. */
+  end(): string;
+}
+
+/** A word that begins like a known format is held back until it ends, up to so many characters. */
+const longestWord = 400;
+
+export function createStreamRedactor(secrets: readonly string[]): StreamRedactor {
+  const writings = writingsOfAll(secrets);
+  let held = "";
+  return {
+    push(piece) {
+      const text = redactHeld(held + piece, secrets);
+      const from = holdFrom(text, writings);
+      held = text.slice(from);
+      // A known format is as long as its word: it is looked for once that has ended.
+      return redact(text.slice(0, from), secrets);
+    },
+    end() {
+      const rest = redact(held, secrets);
+      held = "";
+      return rest;
+    },
+  };
+}
+
+const beginnings = /(?:^|[^A-Za-z0-9_-])((?:s|sk|sk-|g|gh|ghp|gho|ghu|ghs|ghr|gi|git|glp|x|xo|xox|A|AK|AI)[A-Za-z0-9_-]*)$/;
+
+function holdFrom(text: string, writings: readonly string[]): number {
+  let from = text.length;
+  for (const writing of writings) {
+    for (let length = Math.min(writing.length - 1, text.length); length > 0; length -= 1) {
+      if (text.length - length >= from) continue;
+      if (text.endsWith(writing.slice(0, length))) {
+        from = text.length - length;
+        break;
+      }
+    }
+  }
+  const word = beginnings.exec(text.slice(-longestWord))?.[1];
+  return Math.min(from, text.length - (word?.length ?? 0));
+}
