@@ -7,6 +7,7 @@ import { parseFlags } from "./cli/parse.ts";
 import { spread } from "./render/layout.ts";
 import { sanitize } from "./render/sanitize.ts";
 import type { Hosts } from "./runtime-api.ts";
+import { withKeptSecrets } from "./secrets/kept.ts";
 import { version } from "./version.ts";
 
 type Load = () => Promise<{ readonly command: Command }>;
@@ -32,6 +33,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   mcp: { summary: "list, add, try, import or remove MCP servers", load: () => import("./commands/mcp.ts") },
   tools: { summary: "search tools by words, and say why each is found", load: () => import("./commands/tools.ts") },
   policy: { summary: "say what the policy decides, and why; show its rules and try them", load: () => import("./commands/policy.ts") },
+  secrets: { summary: "keep keys and tokens in the keyring or a file", load: () => import("./commands/secrets.ts") },
   trust: { summary: "trust a project, so that its instructions are obeyed", load: () => import("./commands/trust.ts") },
   config: { summary: "show the config and where each value comes from; check it", load: () => import("./commands/config.ts") },
   undo: { summary: "take back the edits of a session's last turn", load: () => import("./commands/undo.ts") },
@@ -62,6 +64,11 @@ const usageCodes: readonly string[] = [
   "workspace_invalid",
   "approval_not_found",
   "approval_closed",
+  "approval_elsewhere",
+  "approval_expired",
+  "approval_changed",
+  "approval_not_offered",
+  "depth_reached",
   "question_not_found",
   "question_closed",
 ];
@@ -108,7 +115,8 @@ async function dispatch(argv: readonly string[], io: Io, hosts: Hosts): Promise<
     io.stdout.write(commandHelp(command, width));
     return 0;
   }
-  return command.run(given, io, hosts);
+  // The secrets themselves are managed without being read.
+  return command.run(given, name === "secrets" ? io : await withKeptSecrets(io), hosts);
 }
 
 /** Started as `@openai/codex-sdk` starts Codex, `exec` is asked in Codex's words. */

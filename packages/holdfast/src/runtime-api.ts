@@ -50,6 +50,8 @@ export interface HostOptions {
   /** Told what a person should know of the models that are used. */
   readonly onNote: (message: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told of secret values that come up later: they are hidden in all that is written. */
+  readonly hide?: (values: readonly string[]) => void;
 }
 
 export interface OpenStore {

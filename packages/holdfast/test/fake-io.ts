@@ -13,7 +13,7 @@ export interface FakeIo extends Io {
 export function fakeIo(options: { cwd: string; home: string; input?: string; stdinIsTTY?: boolean; env?: Record<string, string> }): FakeIo {
   let out = "";
   let err = "";
-  const secrets: string[] = [];
+  let secrets: readonly string[] = [];
   const handlers = new Set<(signal: StopSignal) => void>();
   const stdin = new PassThrough();
   stdin.end(options.input ?? "");
@@ -38,7 +38,7 @@ export function fakeIo(options: { cwd: string; home: string; input?: string; std
       return () => handlers.delete(handler);
     },
     hide: (values) => {
-      secrets.push(...values);
+      secrets = [...secrets, ...values];
     },
     out: () => out,
     err: () => err,

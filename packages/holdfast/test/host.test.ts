@@ -69,7 +69,7 @@ function modelsOf(config: typeof defaultConfig, env: Readonly<Record<string, str
   return createModels({
     config,
     env,
-    secrets: createSecrets(config, env),
+    secrets: createSecrets({ config, env, kept: {}, keyring: async () => null, others: [], onValue: () => undefined }).all,
     onNote: (note) => notes.push(note),
     onSent: () => undefined,
     replay,
@@ -88,7 +88,14 @@ test("script:FILE is a model that says what the file says, and the same one each
 
 test("a provider's model gets its key from the environment or the config, and only there", async () => {
   const config = { ...defaultConfig, providers: { local: { baseUrl: "http://127.0.0.1:1/v1", apiKeyEnv: "LOCAL_KEY" } } };
-  const secrets = createSecrets(config, { LOCAL_KEY: "local-secret-value", OPENAI_API_KEY: "openai-secret-value" });
+  const secrets = createSecrets({
+    config,
+    env: { LOCAL_KEY: "local-secret-value", OPENAI_API_KEY: "openai-secret-value" },
+    kept: {},
+    keyring: async () => null,
+    others: [],
+    onValue: () => undefined,
+  }).all;
   expect(await secrets.get("local")).toEqual({ value: "local-secret-value", expiresAt: null });
   expect(secrets.values().toSorted()).toEqual(["local-secret-value", "openai-secret-value"]);
   expect((await modelsOf(config, { LOCAL_KEY: "local-secret-value" })("local/qwen")).id).toBe("local/qwen");

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { defaultConfig, type Config } from "../src/config/config.ts";
 import { secretValues } from "../src/config/provider.ts";
 import { createHttp, searchProvider } from "../src/host/http.ts";
+import { createSecrets } from "../src/host/secrets.ts";
 
 const configOf = (more: Partial<Config>): Config => ({ ...defaultConfig, ...more });
 
@@ -14,7 +15,9 @@ test("a call's secrets are those of [secrets] that are set and have hosts; a pro
       nowhere: { env: "GH", hosts: [] },
     },
   });
-  const { secrets, secretNames } = createHttp(config, { GH: "github-token-1", OPENAI_API_KEY: "openai-key-1" });
+  const env = { GH: "github-token-1", OPENAI_API_KEY: "openai-key-1" };
+  const held = createSecrets({ config, env, kept: {}, keyring: async () => null, others: [], onValue: () => undefined });
+  const { secrets, secretNames } = createHttp(config, env, held);
   expect(secretNames).toEqual(["github"]);
   expect(await secrets.get("github")).toEqual({ value: "github-token-1", expiresAt: null, hosts: ["api.github.com"] });
   for (const name of ["unset", "nowhere", "shop", "openai", "constructor", "__proto__"]) expect(await secrets.get(name), name).toBeNull();

@@ -32,7 +32,7 @@ function modelsOf(config: Config, env: Readonly<Record<string, string>>, notes: 
   return createModels({
     config,
     env,
-    secrets: createSecrets(config, env),
+    secrets: createSecrets({ config, env, kept: {}, keyring: async () => null, others: [], onValue: () => undefined }).all,
     onNote: (note) => notes.push(note),
     onSent: () => undefined,
     replay,

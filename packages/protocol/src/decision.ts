@@ -12,6 +12,8 @@ export type RuleRef = z.infer<typeof ruleRef>;
 export const scope = z.object({
   network: z.union([z.literal("all"), z.array(z.string())]).optional(),
   writable: z.array(z.string()).optional(),
+  /** Names of secrets that the command gets, each as an environment variable: only by a rule. */
+  secrets: z.array(z.string()).optional(),
   unsandboxed: z.boolean().optional(),
 });
 export type Scope = z.infer<typeof scope>;

@@ -4,7 +4,7 @@ import type { Json } from "@holdfast/protocol/json";
 import type { ToolSpec } from "@holdfast/protocol/request";
 import type { BlobStore } from "@holdfast/runtime/ports/blobs";
 import type { Files } from "@holdfast/runtime/ports/files";
-import type { Processes } from "@holdfast/runtime/ports/processes";
+import type { Confinement, Processes } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, CallRefusal, InnerCall, ProbeFinding, Tool } from "@holdfast/runtime/ports/tool-host";
 import type { z } from "zod";
 import type { HttpPorts } from "./http/ports.ts";
@@ -18,6 +18,11 @@ export interface ToolPorts {
   readonly processes: Processes | null;
   /** Whether a text holds the mark that stands for a secret; such text is never written into a file. */
   readonly isRedacted: (text: string) => boolean;
+  /**
+   * The secrets that a rule gives to a command, as environment variables, where it may reach no other hosts than theirs.
+   * Absent where there are none.
+   */
+  readonly commandSecrets?: (names: readonly string[], confinement: Confinement) => Promise<Readonly<Record<string, string>> | CallRefusal>;
   /** Absent where tools have no network: a browser tab. */
   readonly http?: HttpPorts;
 }

@@ -1,6 +1,6 @@
 import type { CallOutcome } from "@holdfast/protocol/call";
 import { isHoldfastError } from "@holdfast/protocol/error";
-import type { CommandEnd, CommandLimit, CommandSpec, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
+import type { CommandEnd, CommandLimit, CommandSpec, Confinement, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, CallRefusal, ProbeFinding } from "@holdfast/runtime/ports/tool-host";
 import { z } from "zod";
 import { defineTool, failed, interrupted, refuse, throwIfLetGo, type ToolPorts } from "./define.ts";
@@ -81,6 +81,9 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
     },
     async run(wanted, intent, context, signal) {
       if (signal.aborted) return interrupted("Interrupted before the command was started.", signal);
+      const confinement = { ...context.confinement, scope: intent.scope };
+      const secrets = await secretsFor(ports, confinement);
+      if (isRefusal(secrets)) return failed(secrets.text);
       let running: RunningCommand;
       try {
         running = await processes.start({
@@ -91,8 +94,8 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
           cwd: intent.plan.cwd ?? context.cwd,
           timeoutMs: Math.min((wanted.timeout_s ?? defaultTimeoutS) * 1000, context.limits.commandMs),
           outputCap,
-          confinement: { ...context.confinement, scope: intent.scope },
-          env: {},
+          confinement,
+          env: secrets,
           ...inputOf(wanted),
         });
       } catch (error) {
@@ -128,6 +131,15 @@ async function whereToRun(
     return refuse(`The working folder ${context.cwd} no longer exists. Give a cwd that does.`);
   }
   return { place: fallback, goneCwd: context.cwd };
+}
+
+async function secretsFor(
+  { commandSecrets }: ToolPorts,
+  confinement: Confinement,
+): Promise<Readonly<Record<string, string>> | CallRefusal> {
+  const names = confinement.scope.secrets ?? [];
+  if (names.length === 0) return {};
+  return commandSecrets === undefined ? refuse("There are no secrets here. Nothing was run.") : commandSecrets(names, confinement);
 }
 
 function inputOf({ tty, stdin }: Input): Pick<CommandSpec, "input"> {

@@ -1,3 +1,5 @@
+import { writingsOfAll } from "@holdfast/runtime/writings";
+
 /** What the program may use of its process, so that a test can stand in for it. */
 export interface Output {
   write(text: string): void;
@@ -40,14 +42,9 @@ export function canAsk({ stdin, stdout, env }: Io, on: Output = stdout): boolean
   return stdin.isTTY && on.isTTY && env["TERM"] !== "dumb";
 }
 
-/** Shorter values would hide ordinary words. */
-const shortestSecret = 8;
-
-/** Replaces every hidden value in a text. */
+/** Replaces every hidden value in a text, in whatever writing it stands there. */
 export function redact(text: string, secrets: readonly string[]): string {
   let shown = text;
-  for (const secret of secrets) {
-    if (secret.length >= shortestSecret && shown.includes(secret)) shown = shown.replaceAll(secret, "[redacted]");
-  }
+  for (const writing of writingsOfAll(secrets)) if (shown.includes(writing)) shown = shown.replaceAll(writing, "[redacted]");
   return shown;
 }

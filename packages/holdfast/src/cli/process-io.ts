@@ -13,7 +13,7 @@ const stopSignals: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
  * on and its exit status still says how it ended. `isOutputLost`: the disk was full, or the like.
  */
 export function processIo(): Io & { flush(): Promise<void>; isOutputLost(): boolean } {
-  const secrets: string[] = [];
+  let secrets: readonly string[] = [];
   let isEnded = false;
   let isLost = false;
   const output = (stream: NodeJS.WriteStream): Output => {
@@ -75,7 +75,8 @@ export function processIo(): Io & { flush(): Promise<void>; isOutputLost(): bool
       };
     },
     hide: (values) => {
-      secrets.push(...values);
+      // Another list: what is looked for is worked out once for each.
+      secrets = [...new Set([...secrets, ...values])];
     },
     isOutputLost: () => isLost,
     flush: async () => {

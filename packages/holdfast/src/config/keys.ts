@@ -266,12 +266,15 @@ export const keys = {
         {
           env: key(variable, "the environment variable that holds the value"),
           hosts: key(list(host), "the hosts it may be sent to, such as api.github.com"),
+          as: key(variable, "the variable as which a command gets it that a rule gives it to; the same where nothing is said"),
+          refresh: key(text, "a command line that puts out a new value: alone, or as JSON with value and expires_at"),
+          lifetime: key(duration, "how long a refreshed value holds, where the command doesn't say", { as: "lifetimeMs" }),
         },
         { lacks: (has) => (has("env") ? (has("hosts") ? null : "hosts (where it may be sent)") : "env (the variable that holds it)") },
       ),
       name,
     ),
-    "values that http_request may put into a header by name; the model never sees them",
+    "values that http_request may put into a header by name, and that a rule may give to a command; the model never sees them",
     { reason: "it says where your keys go" },
   ),
   sessions: key(

@@ -1,20 +1,20 @@
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
-import type { Network, SecretStore } from "@holdfast/runtime";
+import type { Network } from "@holdfast/runtime";
 import { addressBelow } from "@holdfast/models/address";
 import type { HttpPorts, SearchModel, SearchProvider } from "@holdfast/tools";
 import type { Config } from "../config/config.ts";
 import { endpointOf, type Endpoint } from "../config/model-choice.ts";
-import { providerOf, searchKeyVariables, secretValues, type Env } from "../config/provider.ts";
+import type { Secrets } from "./secrets.ts";
+import { providerOf, searchKeyVariables, type Env } from "../config/provider.ts";
 
 const services = { brave: "https://api.search.brave.com", tavily: "https://api.tavily.com", exa: "https://api.exa.ai" };
 
 /** What the web tools act through. The network is loaded with the first request. */
-export function createHttp(config: Config, env: Env): HttpPorts {
-  const secretNames = Object.keys(config.secrets).filter((name) => callSecret(name, config, env) !== null);
+export function createHttp(config: Config, env: Env, { calls, names }: Pick<Secrets, "calls" | "names">): HttpPorts {
   return {
     network: createLazyNetwork(),
-    secrets: createCallSecrets(config, env),
-    secretNames,
+    secrets: calls,
+    secretNames: names,
     keyedHosts: config.web.keyedHosts ?? [],
     search: searchProvider(config, env),
   };
@@ -28,17 +28,6 @@ function createLazyNetwork(): Network {
       return (await network).exchange(request, signal);
     },
   };
-}
-
-/** Secrets of `[secrets]` alone: a provider's key goes to its wire and nowhere else. */
-function createCallSecrets(config: Config, env: Env): SecretStore {
-  return { get: async (name) => callSecret(name, config, env), values: () => secretValues(config, env) };
-}
-
-function callSecret(name: string, { secrets }: Config, env: Env): { value: string; expiresAt: null; hosts: readonly string[] } | null {
-  const { env: variable, hosts = [] } = (Object.hasOwn(secrets, name) ? secrets[name] : undefined) ?? {};
-  const value = variable === undefined ? undefined : env[variable];
-  return value === undefined || value === "" || hosts.length === 0 ? null : { value, expiresAt: null, hosts };
 }
 
 /**

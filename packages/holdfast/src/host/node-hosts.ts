@@ -14,9 +14,11 @@ import { createHttp } from "./http.ts";
 import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
 import { createReplays } from "./replay.ts";
-import { createSecrets } from "./secrets.ts";
+import { createCommandSecrets, createSecrets } from "./secrets.ts";
+import { openKeyring, readKeptSecrets } from "../secrets/kept.ts";
 import { createPassingSigner, openSigner } from "@holdfast/node/host/signer";
 import { isAlive } from "@holdfast/node/processes/identity";
+import { sealBlobs } from "@holdfast/node/secrets/sealed-blobs";
 import { createWakeups } from "@holdfast/node/host/wakeups";
 
 /** What reading sessions and posting to them takes: neither tools nor commands nor the workspace are loaded. */
@@ -64,7 +66,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     tools,
     checks,
     harness,
-    { log, blobs },
+    { log, blobs: stored },
     signer,
     rules,
   ] = await Promise.all([
@@ -81,6 +83,9 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     isEphemeral ? createPassingSigner() : openSigner(join(home, "keys", "signing.pem")),
     loadPolicy({ home, userHome: user, project: roots[0]?.path ?? null, isTrusted: reach.isTrusted, env }),
   ]);
+  let held: readonly string[] = [];
+  const valuesNow = (): readonly string[] => held;
+  const blobs = sealBlobs(stored, valuesNow);
   const files = createFiles({ cwd, roots, lockDir: join(home, "locks"), onWait: options.onWait, hidden: () => secretPaths(user, home) });
   const rootPaths = roots.map((root) => root.path);
   const mcp = await openMcp(
@@ -89,7 +94,18 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     { userHome: user, cwd, roots: rootPaths, isTrusted: reach.isTrusted, network: reach.network },
     blobs,
   );
-  const secrets = createSecrets(config, env, mcp.secrets);
+  const secrets = createSecrets({
+    config,
+    env,
+    kept: await readKeptSecrets(home),
+    keyring: () => openKeyring(env, cwd),
+    others: mcp.secrets,
+    onValue: (value) => {
+      held = secrets.all.values();
+      options.hide?.([value]);
+    },
+  });
+  held = secrets.all.values();
   const guarded = rootPaths[0] === undefined ? [] : await programsOf(config, rootPaths[0]);
   const processes = createProcesses({
     // Also of an ephemeral session, whose records go when it is forgotten: this is the folder that commands never see.
@@ -122,10 +138,17 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     blobs,
     clock,
     ids,
-    model: createModels({ config, env, secrets, onNote: options.onNote, onSent: policy.load, replay: replays.open }),
+    model: createModels({ config, env, secrets: secrets.all, onNote: options.onNote, onSent: policy.load, replay: replays.open }),
     tools: harness.createToolHost(
       [
-        ...tools.createTools({ files, blobs, processes, isRedacted, http: createHttp(config, env) }),
+        ...tools.createTools({
+          files,
+          blobs,
+          processes,
+          isRedacted,
+          http: createHttp(config, env, secrets),
+          commandSecrets: createCommandSecrets(config, secrets.calls),
+        }),
         harness.lookupTool(blobs),
         ...(workspace.tools ?? []),
       ],
@@ -145,7 +168,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     policy,
     rules: { keep: async ({ rule }) => (await import("../policy/allowed-file.ts")).keepAllowed(home, rule as unknown as RuleData) },
     director: harness.createDirector({ servers: mcp.source?.servers.map(({ config: { name } }) => name) ?? [] }),
-    secrets,
+    secrets: secrets.all,
     signer,
     wakeups: createWakeups(bellOf(options)),
     ...(hooks === null ? {} : { hooks }),

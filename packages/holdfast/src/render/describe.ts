@@ -14,6 +14,7 @@ export function describeScope(scope: Scope): string[] {
     ...(scope.unsandboxed ? ["run outside the sandbox, with everything your account may do"] : []),
     ...(scope.network === "all" ? ["reach every host on the network"] : []),
     ...(Array.isArray(scope.network) && scope.network.length > 0 ? [`reach ${scope.network.join(", ")}`] : []),
+    ...(scope.secrets !== undefined && scope.secrets.length > 0 ? [`get the secrets ${scope.secrets.join(", ")}`] : []),
     ...(scope.writable !== undefined && scope.writable.length > 0 ? [`write in ${scope.writable.join(", ")}`] : []),
   ];
   return lines.length === 0 ? ["run just this, once, with no further reach"] : lines.map((line) => `${line}, for this call only`);

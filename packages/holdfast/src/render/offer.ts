@@ -10,6 +10,7 @@ const words: Readonly<Record<string, string>> = {
   fact: "what is",
   network: "reaching",
   writable: "with writing in",
+  secret: "with the secret",
   project: "in the project",
 };
 

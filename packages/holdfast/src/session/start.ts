@@ -50,7 +50,7 @@ export async function openSetup(io: Io, { isEphemeral = false, profile, override
   io.hide(secretValues(loaded.config, io.env));
   await ensureHome(home);
   const tell = onNote ?? ((message: string) => io.stderr.write(`${spread(sanitizeLine(message), io.stderr)}\n`));
-  return { home, isEphemeral, config: loaded.config, env: io.env, onWait: tell, onNote: tell, loaded, request };
+  return { home, isEphemeral, config: loaded.config, env: io.env, hide: io.hide, onWait: tell, onNote: tell, loaded, request };
 }
 
 /** The setup of a session in a project: with the project's config where it is trusted. */

@@ -59,6 +59,8 @@ export interface ProcessesOptions {
   readonly sandbox?: Partial<SandboxOptions>;
   /** The program that commands of a session find as `apply_patch`: it tells by the name what it is to be. */
   readonly launcher?: string;
+  /** Values that no output keeps once its command has ended. */
+  readonly secrets?: () => readonly string[];
 }
 
 /** Commands on this machine, under the wrapper in `sh/`, in a bubblewrap sandbox on Linux. */
@@ -116,6 +118,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     standBy,
     watch: bounds().watch,
     disks,
+    secrets: options.secrets ?? (() => []),
     group,
     onLook: context.sandbox().unixSockets ? hideSockets : null,
   });

@@ -7,6 +7,7 @@ import { disarmNewLinks } from "../sandbox/gitlinks.ts";
 import type { ListGitlinks } from "../sandbox/gitlinks.ts";
 import type { Networks, Pass } from "../sandbox/network.ts";
 import type { Sight } from "../sandbox/refused.ts";
+import { scrubFile } from "../secrets/scrub.ts";
 import { pauseRun, stopRun } from "./control.ts";
 import type { RunFolder } from "./folders.ts";
 import type { RunGroup } from "./cgroup.ts";
@@ -38,6 +39,8 @@ export interface RunPlace {
   readonly watch: Watch;
   /** Folders whose disks it may fill. */
   readonly disks: readonly string[];
+  /** What no record may keep, as it is known at the end of a run. */
+  readonly secrets: () => readonly string[];
   /** What the kernel holds it in; null where the watch does. */
   readonly group: RunGroup | null;
   readonly onLook: ((inner: number) => void) | null;
@@ -64,6 +67,7 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
     if (!start.isConfined && since !== null) await killStrays(place.mark, since);
     await disarmNewLinks(place.folder.links, place.folder.output, place.gitlinks);
     noteLimit(place);
+    scrubFile(place.folder.output, place.secrets());
     const end = endOfRun(place.folder) ?? lost;
     const refused = launch.sight === null ? [] : await refusals(place, launch.sight, pass, end);
     return refused.length === 0 ? end : { ...end, refused };
@@ -108,6 +112,7 @@ export async function attachRun(place: RunPlace): Promise<Run> {
       if (end !== null) {
         await disarmNewLinks(place.folder.links, place.folder.output, place.gitlinks);
         noteLimit(place);
+        scrubFile(place.folder.output, place.secrets());
         return endOfRun(place.folder) ?? end;
       }
       await sleep(pollMs);

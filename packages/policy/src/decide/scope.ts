@@ -9,9 +9,11 @@ export function widen(a: Scope, b: Scope): Scope {
   const network =
     a.network === "all" || b.network === "all" ? ("all" as const) : [...new Set([...(a.network ?? []), ...(b.network ?? [])])];
   const writable = [...new Set([...(a.writable ?? []), ...(b.writable ?? [])])];
+  const secrets = [...new Set([...(a.secrets ?? []), ...(b.secrets ?? [])])];
   return {
     ...(network === "all" || network.length > 0 ? { network } : {}),
     ...(writable.length > 0 ? { writable } : {}),
+    ...(secrets.length > 0 ? { secrets } : {}),
     ...(a.unsandboxed === true || b.unsandboxed === true ? { unsandboxed: true } : {}),
   };
 }
@@ -36,7 +38,7 @@ export function grantedScope({ when, grants }: Rule, fact: Fact, part: Part, hom
     if (places.includes(null)) return null;
     granted = { ...granted, writable: [...new Set(places as string[])] };
   }
-  return granted;
+  return grants?.secrets === undefined ? granted : { ...granted, secrets: grants.secrets };
 }
 
 /**

@@ -73,6 +73,12 @@ export const ruleKeys = {
     shape: /^(?:\/|~\/)[^\0]+$/,
     help: "what an allow adds for the calls that it allows: paths that they may write",
   },
+  secret: {
+    is: "texts",
+    wanted: "the name of a secret: letters, digits, - and _",
+    shape: /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
+    help: "what an allow adds for the commands that it allows: secrets of `[secrets]`, each as an environment variable",
+  },
   examples: { is: "examples", wanted: "a list of calls", help: "calls that it must match; tried whenever the file is read" },
   counterexamples: { is: "examples", wanted: "a list of calls", help: "calls that it must not match" },
 } as const satisfies Readonly<Record<string, RuleKey>>;

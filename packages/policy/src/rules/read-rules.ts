@@ -86,7 +86,7 @@ function readRule(entry: Record<string, unknown>, path: readonly string[], file:
     project: text("project"),
   });
   const isFinal = toggle("final");
-  const grants = readGrants(texts("network"), texts("writable"));
+  const grants = readGrants(texts("network"), texts("writable"), texts("secret"));
   const person = text("reason");
   const model = text("model");
   const examples = readExamples(entry["examples"], at("examples"), wrong);
@@ -130,7 +130,7 @@ function refuseOutOfPlace(
   if (![...conditions, ...states].some(has))
     wrong(path, "a rule has no condition: it would match every call", { hint: `say what it matches: ${conditions.join(", ")}` });
   if (has("match") && !has("command")) wrong([...path, "match"], "match says how command is meant, and there is no command");
-  for (const key of ["network", "writable"] as const) {
+  for (const key of ["network", "writable", "secret"] as const) {
     if (has(key) && decision !== undefined && decision !== "allow")
       wrong([...path, key], `${key} adds to what a call may reach, so it goes with decision = "allow"`);
   }
@@ -183,11 +183,16 @@ function readCommands(
   });
 }
 
-function readGrants(network: readonly string[] | undefined, writable: readonly string[] | undefined): Scope | null {
-  if (network === undefined && writable === undefined) return null;
+function readGrants(
+  network: readonly string[] | undefined,
+  writable: readonly string[] | undefined,
+  secrets: readonly string[] | undefined,
+): Scope | null {
+  if (network === undefined && writable === undefined && secrets === undefined) return null;
   return {
     ...(network === undefined ? {} : { network: network.includes("all") ? ("all" as const) : [...network] }),
     ...(writable === undefined ? {} : { writable: [...writable] }),
+    ...(secrets === undefined ? {} : { secrets: [...secrets] }),
   };
 }
 

@@ -30,6 +30,7 @@ export function ruleDataOf({ id, decision, isFinal, when, grants, person, model,
     project: when.project,
     network: one(network),
     writable: one(grants?.writable),
+    secret: one(grants?.secrets),
     examples: examples.length === 0 ? undefined : examples,
     counterexamples: counterexamples.length === 0 ? undefined : counterexamples,
   };

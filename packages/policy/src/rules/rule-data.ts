@@ -26,6 +26,7 @@ export interface RuleData {
   readonly project?: string;
   readonly network?: One;
   readonly writable?: One;
+  readonly secret?: One;
   readonly examples?: readonly RuleExample[];
   readonly counterexamples?: readonly RuleExample[];
 }

@@ -1,0 +1,37 @@
+import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { writingsOfAll } from "@holdfast/runtime/writings";
+
+const pieceBytes = 1024 * 1024;
+
+/**
+ * Overwrites secrets in a file, in place and with as many characters: who reads on by offsets finds what was there before.
+ * What a command puts out is kept raw while it runs; of what it printed of a secret, nothing stays.
+ */
+export function scrubFile(path: string, secrets: readonly string[]): void {
+  const writings = writingsOfAll(secrets).map((writing) => Buffer.from(writing, "utf8"));
+  if (writings.length === 0) return;
+  const longest = Math.max(...writings.map((writing) => writing.length));
+  let file: number;
+  try {
+    file = openSync(path, "r+");
+  } catch {
+    return;
+  }
+  try {
+    const buffer = Buffer.alloc(pieceBytes + longest);
+    for (let at = 0; ; at += pieceBytes) {
+      const length = readSync(file, buffer, 0, buffer.length, at);
+      if (length === 0) return;
+      const piece = buffer.subarray(0, length);
+      for (const writing of writings) {
+        for (let found = piece.indexOf(writing); found !== -1; found = piece.indexOf(writing, found + writing.length)) {
+          piece.fill("*", found, found + writing.length);
+          writeSync(file, piece, found, writing.length, at + found);
+        }
+      }
+      if (length < buffer.length) return;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
