@@ -116,6 +116,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     label: `holdfast in ${cwd}`,
     ownFolders: [ripgrepFolder, ...guarded],
     launcher,
+    secrets: valuesNow,
     ...confinementOf(config),
   });
   const replays = createReplays({

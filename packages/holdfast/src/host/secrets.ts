@@ -40,6 +40,7 @@ export function createSecrets({ config, env, kept, keyring, others, onValue }: S
     return {
       fromEnvironment: isKept ? null : set,
       kept: own,
+      keptAs: variable,
       hosts,
       refresh: refresh === undefined ? null : () => fresh(refresh),
     };

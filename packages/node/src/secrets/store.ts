@@ -9,9 +9,16 @@ export interface SecretDefinition {
   readonly fromEnvironment: string | null;
   /** Its kept value, where there is one. */
   readonly kept: KeptSecret | null;
+  /** Under which name it is kept; its own where nothing is said. */
+  readonly keptAs?: string;
   readonly hosts?: readonly string[];
   /** Gives a new value, and until when it holds; null where the person has to. */
   readonly refresh: (() => Promise<{ readonly value: string; readonly expiresAt: number | null } | null>) | null;
+}
+
+interface Value {
+  readonly value: string;
+  readonly expiresAt: number | null;
 }
 
 export interface StoreParts {
@@ -30,7 +37,8 @@ const soonMs = 30_000;
 /** Secrets by name, from the environment, a file or the keyring; one that ends is asked for anew where it can be. */
 export function createSecretStore({ find, keyring, clock, values, onValue }: StoreParts): SecretStore {
   let held = values;
-  const fresh = new Map<string, Promise<{ readonly value: string; readonly expiresAt: number | null } | null>>();
+  const fresh = new Map<string, Value>();
+  const pending = new Map<string, Promise<Value | null>>();
   const hold = (value: string): void => {
     if (held.includes(value)) return;
     held = [...held, value];
@@ -38,20 +46,21 @@ export function createSecretStore({ find, keyring, clock, values, onValue }: Sto
   };
   const isOver = (expiresAt: number | null): boolean => expiresAt !== null && expiresAt - soonMs <= clock.now();
 
-  async function valueOf(name: string, { fromEnvironment, kept, refresh }: SecretDefinition) {
+  async function valueOf(name: string, { fromEnvironment, kept, keptAs = name, refresh }: SecretDefinition): Promise<Value | null> {
     if (fromEnvironment !== null) return { value: fromEnvironment, expiresAt: null };
-    const known = await fresh.get(name);
-    if (known != null && !isOver(known.expiresAt)) return known;
+    const known = fresh.get(name);
+    if (known !== undefined && !isOver(known.expiresAt)) return known;
     if (kept !== null && !isOver(kept.expiresAt)) {
-      const value = kept.in === "file" ? (kept.value ?? null) : ((await (await keyring())?.get(name)) ?? null);
+      const value = kept.in === "file" ? (kept.value ?? null) : ((await (await keyring())?.get(keptAs)) ?? null);
       if (value !== null) return { value, expiresAt: kept.expiresAt };
     }
     if (refresh === null) return null;
     // One at a time: calls side by side share the new value.
-    const asked = refresh();
-    fresh.set(name, asked);
-    const found = await asked.catch(() => null);
-    if (found === null) fresh.delete(name);
+    const asked = pending.get(name) ?? refresh().catch(() => null);
+    pending.set(name, asked);
+    const found = await asked;
+    pending.delete(name);
+    if (found !== null) fresh.set(name, found);
     return found;
   }
 
