@@ -22,7 +22,8 @@ async function offersOf(example: RuleExample, setting: Setting2 = {}): Promise<R
 
 /** What the rules are about, without what all of them say. */
 async function conditions(example: RuleExample): Promise<object[]> {
-  return (await offersOf(example)).map(({ id: _, decision: _d, untrusted_content: _u, mode: _m, ...rest }) => rest);
+  const ofAll = ["id", "decision", "untrusted_content", "mode"];
+  return (await offersOf(example)).map((rule) => Object.fromEntries(Object.entries(rule).filter(([key]) => !ofAll.includes(key))));
 }
 
 const editing = ["edit_file", "write_file", "apply_patch"];
