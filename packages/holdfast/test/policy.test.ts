@@ -156,6 +156,8 @@ describe("whose rules count", () => {
       [2, 3, 4].map((number) => appendAllowed(home, { id: `allowed-${number}`, ...one, command: "npm publish", network: "all" })),
     );
     expect(await readFile(path, "utf8")).not.toContain("\u202e");
+    // Kept twice it is one.
+    await appendAllowed(home, { id: "allowed-1", ...one });
     expect(await decided("npm publish")).toMatchObject({ decision: "allow", rule: expect.stringMatching(/^allowed-/) as string });
     const other = join(folder, "other");
     await mkdir(join(other, ".git"), { recursive: true });
@@ -191,7 +193,7 @@ describe("holdfast policy", () => {
       { id: 1, command: "git status -s", rules: [{ rule: "git status", match: "prefix" }] },
       { id: 2, command: "git status; rm -rf src", rules: [{ rule: "git status", match: "prefix" }] },
       { id: 3, command: "npm run test:unit", rules: [{ words: ["npm", "run", "test:*"], match: "glob" }] },
-      { id: 4, command: "ls", rules: [] },
+      { id: 4, command: "ls", rules: ["cat", "grep"] },
       { id: 5, command: "ls" },
       { id: 6, command: "touch a", mode: "full" },
       { id: 7, command: "rm src/a.ts", mode: "off" },

@@ -103,6 +103,7 @@ describe("command words", () => {
     ])
       expect(await decideWith(rules, command), command).toBe("deny user-1");
     expect(await decideWith(rules, "git push $FLAGS")).toMatch(/^review/);
+    expect(await decideWith(rules, `git ${"-c a.b=push ".repeat(2_000)}push --force`)).toBe("deny user-1");
     expect(await decideWith(rules, "git pull --force")).not.toMatch(/^deny/);
     expect(await decideWith(user({ command: "rm" }), "echo rm")).toMatch(/^allow/);
   });

@@ -1,6 +1,7 @@
 import type { SimpleCommand, ShellWord } from "../shell/command.ts";
 import { programOf } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
+import { matchesWildcard } from "./wildcard.ts";
 
 /**
  * How a rule's words are meant. `exact`: these words and no more. `prefix`: the command begins with them. `glob`: as a
@@ -78,19 +79,33 @@ function restUnknown(pattern: readonly string[], words: readonly ShellWord[], ma
   return found === "yes" ? "maybe" : found;
 }
 
-/** The words that are no options, in order and without others between, but for the values that options before them take. */
-function positionals(pattern: readonly string[], words: readonly ShellWord[], match: WordsMatch): Matched {
-  const [wanted, ...others] = pattern;
-  if (wanted === undefined) return "yes";
-  const [word, ...rest] = words;
-  if (word === undefined) return "no";
-  if (word.literal === null) return "maybe";
-  if (wanted === "*" && match === "glob" && others.length === 0) return "yes";
-  if (!isOption(word.literal)) return sameWord(wanted, word.literal, match) ? positionals(others, rest, match) : "no";
-  const straight = positionals(pattern, rest, match);
-  if (straight === "yes" || rest[0] === undefined || isOption(rest[0].literal ?? "-")) return straight;
-  const skipped = positionals(pattern, rest.slice(1), match);
-  return skipped === "no" ? straight : skipped;
+/**
+ * The words that are no options, in order and without others between, but for the values that options before them may take.
+ * `wanted` and `at` are where to begin in each.
+ */
+function positionals(pattern: readonly string[], words: readonly ShellWord[], match: WordsMatch, wanted = 0, at = 0): Matched {
+  let best: Matched = "no";
+  while (wanted < pattern.length) {
+    const word = words[at];
+    if (word === undefined) return best;
+    if (word.literal === null) return "maybe";
+    if (pattern[wanted] === "*" && match === "glob" && wanted === pattern.length - 1) return "yes";
+    at += 1;
+    if (!isOption(word.literal)) {
+      if (!sameWord(pattern[wanted]!, word.literal, match)) return best;
+      wanted += 1;
+      continue;
+    }
+    const value = words[at]?.literal;
+    if (value == null || isOption(value)) continue;
+    if (sameWord(pattern[wanted]!, value, match)) {
+      const straight = positionals(pattern, words, match, wanted + 1, at + 1);
+      if (straight === "yes") return "yes";
+      if (straight === "maybe") best = "maybe";
+    }
+    at += 1;
+  }
+  return "yes";
 }
 
 function isOption(word: string): boolean {
@@ -104,11 +119,7 @@ function sameOption(pattern: string, word: string, match: WordsMatch): boolean {
 }
 
 function sameWord(pattern: string, word: string, match: WordsMatch): boolean {
-  if (match !== "glob") return pattern === word;
-  const source = pattern.replace(/\\([\s\S])|[*?]|[\s\S]/g, (found, escaped: string | undefined) =>
-    found === "*" ? "[\\s\\S]*" : found === "?" ? "[\\s\\S]" : (escaped ?? found).replace(/[.*+?^${}()|[\]\\/]/, "\\$&"),
-  );
-  return new RegExp(`^${source}$`, "u").test(word);
+  return match === "glob" ? matchesWildcard(pattern, word) : pattern === word;
 }
 
 /**

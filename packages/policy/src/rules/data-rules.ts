@@ -4,11 +4,14 @@ import { type ReadRules, readRules } from "./read-rules.ts";
 
 /**
  * Rules given as data instead of a file: each is what a file's `[[rule]]` holds, or short, `{ rule, match }` with the words
- * of a command (as a line, or as a list in `words`). A short one allows, whatever network its words need by themselves. The
+ * of a command (as a line, or as a list in `words`), or just the line. A short one allows, whatever network its words need by themselves. The
  * position in the list stands for the line, and for an id that isn't given.
  */
 export function readDataRules(list: readonly unknown[], name: string): ReadRules {
-  const entries = list.map((entry, index) => (isTable(entry) ? whole(entry, index) : entry));
+  const entries = list.map((entry, index) => {
+    const rule = typeof entry === "string" ? { rule: entry } : entry;
+    return isTable(rule) ? whole(rule, index) : rule;
+  });
   return readRules({ rule: entries }, { name, authority: "user", lineOf: ([, index]) => Number(index ?? 0) + 1 });
 }
 

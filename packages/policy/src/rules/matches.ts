@@ -3,8 +3,9 @@ import type { Fact, FactKind } from "../facts/fact.ts";
 import { isLoopback } from "../programs/hosts.ts";
 import { type Matched, mentions } from "./command-words.ts";
 import { begins } from "./covers.ts";
-import { matchesName, namesFile, namesHost, namesReal } from "./patterns.ts";
+import { namesFile, namesHost, namesReal } from "./patterns.ts";
 import type { Rule } from "./rule.ts";
+import { matchesWildcard } from "./wildcard.ts";
 
 /** How sure it must be that a rule speaks of a part: one that restricts counts where it may be meant. */
 export type Certainty = "surely" | "perhaps";
@@ -18,7 +19,7 @@ export function holds({ when }: Rule, part: Part, judged: JudgedRequest, certain
   if (when.project !== undefined) is(request.project === when.project);
   if (when.trustedProject !== undefined) is(request.isTrusted === when.trustedProject);
   if (when.untrustedContent !== undefined) is((request.trust?.untrustedInWindow ?? false) === when.untrustedContent);
-  if (when.tools !== undefined) is(when.tools.some((pattern) => matchesName(pattern, request.tool)));
+  if (when.tools !== undefined) is(when.tools.some((pattern) => matchesWildcard(pattern, request.tool)));
   if (when.mcp !== undefined) is(isMcpTool(when.mcp, judged));
   if (when.sendsOut !== undefined) is(sendsOut(part) === when.sendsOut);
   if (when.changesOutside !== undefined) is(changesOutside(part, judged) === when.changesOutside);
@@ -40,7 +41,7 @@ function most(answers: readonly Matched[]): Matched {
 
 function isMcpTool(patterns: readonly string[], { request }: JudgedRequest): boolean {
   const { mcp } = request.plan;
-  return mcp !== undefined && patterns.some((pattern) => matchesName(pattern, `${mcp.server}/${mcp.tool}`));
+  return mcp !== undefined && patterns.some((pattern) => matchesWildcard(pattern, `${mcp.server}/${mcp.tool}`));
 }
 
 function reaches(patterns: readonly string[], { facts }: Part, certainty: Certainty): Matched {

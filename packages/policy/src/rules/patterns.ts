@@ -3,25 +3,8 @@ import { compileGlob } from "@holdfast/runtime/paths/glob";
 import type { Touched } from "../decide/part.ts";
 
 /** Patterns are few and used again and again. */
-const compiled = new Map<string, (text: string) => boolean>();
-const mostKept = 2_000;
-
-function kept(key: string, make: () => (text: string) => boolean): (text: string) => boolean {
-  const known = compiled.get(key);
-  if (known !== undefined) return known;
-  if (compiled.size >= mostKept) compiled.clear();
-  const fresh = make();
-  compiled.set(key, fresh);
-  return fresh;
-}
-
-/** `*` stands for any text. */
-export function matchesName(pattern: string, name: string): boolean {
-  return kept(`name:${pattern}`, () => {
-    const expression = new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*")}$`, "su");
-    return (text) => expression.test(text);
-  })(name);
-}
+const compiled = new Map<string, (path: string) => boolean>();
+const mostKept = 1_000;
 
 /** Whether a glob names a path: an absolute one, one below the home, or one below a root of the workspace. */
 function matchesPath(pattern: string, path: string, relative: string | null, home: string | null): boolean {
@@ -33,9 +16,13 @@ function matchesPath(pattern: string, path: string, relative: string | null, hom
   return relative !== null && relative !== "" && glob(pattern)(relative);
 }
 
-/** A pattern for one folder is one for all in it, as `src/` is. */
 function glob(pattern: string): (path: string) => boolean {
-  return kept(`glob:${pattern}`, () => compileGlob(pattern));
+  const known = compiled.get(pattern);
+  if (known !== undefined) return known;
+  if (compiled.size >= mostKept) compiled.clear();
+  const fresh = compileGlob(pattern);
+  compiled.set(pattern, fresh);
+  return fresh;
 }
 
 /** Whether a rule that restricts speaks of the file: by the name it is called by, or by where that leads. */

@@ -33,15 +33,19 @@ export function readRules(tree: unknown, file: RuleFile): ReadRules {
     wrong(["rule"], "rule is not a list of tables", { hint: "write [[rule]]" });
     return { rules, problems };
   }
-  const seen = new Map<string, number>();
+  const seen = new Map<string, { readonly line: number; readonly text: string }>();
   for (const [index, entry] of list.entries()) {
     const path = ["rule", String(index)];
     const before = problems.length;
     const rule = readRule(entry, path, file, wrong);
     const id = typeof entry["id"] === "string" ? entry["id"] : null;
-    if (id !== null && seen.has(id))
-      wrong([...path, "id"], `there is a rule ${JSON.stringify(id)} already`, { hint: `at line ${seen.get(id)}: give each its own id` });
-    else if (id !== null) seen.set(id, file.lineOf(path));
+    const text = JSON.stringify(entry);
+    const earlier = id === null ? undefined : seen.get(id);
+    // Word for word the same says nothing new: two processes may have kept what a person allowed.
+    if (earlier?.text === text) continue;
+    if (earlier !== undefined) {
+      wrong([...path, "id"], `there is a rule ${JSON.stringify(id)} already`, { hint: `at line ${earlier.line}: give each its own id` });
+    } else if (id !== null) seen.set(id, { line: file.lineOf(path), text });
     if (rule !== null && problems.length === before) rules.push(rule);
   }
   return { rules, problems };
