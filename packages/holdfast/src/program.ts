@@ -128,7 +128,8 @@ async function execWords(command: Command, words: readonly string[], io: Io): Pr
   return argv;
 }
 
-function tell(error: unknown, io: Io): number {
+/** Says an error to the person, without secrets and control characters. Returns the exit status. */
+export function tell(error: unknown, io: Io): number {
   if (!isHoldfastError(error)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     io.stderr.write(`holdfast: this should not have happened (internal)\n${sanitize(text)}\n`);

@@ -68,7 +68,10 @@ test("messages that come in any order, twice under one id or again under another
     const results = view.items.flatMap((item) => (item.kind === "tool_result" ? [item.text] : []));
     expect(results[1], where).toBe(order.indexOf("choice") < order.indexOf("other choice") ? "a" : "b");
     const said = view.items.flatMap((item) => (item.kind === "user_message" ? [JSON.stringify(item.parts)] : []));
-    expect(said.filter((text) => text.includes("and mind this")), where).toHaveLength(1);
+    expect(
+      said.filter((text) => text.includes("and mind this")),
+      where,
+    ).toHaveLength(1);
     expect(view.turns, where).toHaveLength(1);
     expect(await ports.log.inbox(session), where).toEqual([]);
     expectPaired(view.items);
