@@ -20,48 +20,48 @@ const nearObject = 5;
 /** An answer that has no thing of its own: what it is about stands before. */
 const pronouns = new Set(["it", "them", "this", "that", "these", "those", "accordingly", "him", "her", "one"]);
 
-/**
- * Whether the user's words ask for an action: a request of one of its kinds, about the thing that the tool is about.
- * `isAboutMeant`: it is for whom, or acts on what, the user's words say. `given`: the addresses among its values that the
- * user said, as keys.
- */
-export function mandateOf(
-  memory: FlowMemory,
-  tool: DescribedTool,
-  action: Action,
-  isAboutMeant: boolean,
-  given: readonly string[],
-): Mandate {
-  const about = aboutOf(tool);
-  const by = memory.asked.filter((asked) => isOf(asked, action, about, memory, isAboutMeant, given));
-  if (by.length === 0 && !memory.isDelegated && memory.suggested.some((asked) => isOf(asked, action, about, memory, isAboutMeant, [])))
-    return { type: "suggested", by };
-  if (by.length === 0) return { type: memory.isDelegated ? "delegated" : "unasked", by };
-  return { type: by.every(({ isWish }) => isWish) ? "wished" : "asked", by };
+/** What shows whom and what a call is about. */
+export interface About {
+  /** It is for whom, or acts on what, the user's words say. */
+  readonly isMeant: boolean;
+  /** The addresses among its values that the user said, as keys. */
+  readonly given: readonly string[];
+  /** Stems of the records that it acts on: what they are called isn't another thing. */
+  readonly called: ReadonlySet<string>;
+}
+
+/** Whether the user's words ask for an action: a request of one of its kinds, about the thing that the tool is about. */
+export function mandateOf(memory: FlowMemory, tool: DescribedTool, action: Action, about: About): Mandate {
+  const toolWords = aboutOf(tool);
+  const by = memory.asked.filter((asked) => isOf(asked, action, toolWords, memory, about));
+  if (by.length > 0) return { type: by.every(({ isWish }) => isWish) ? "wished" : "asked", by };
+  if (memory.isDelegated) return { type: "delegated", by };
+  const isSuggested = memory.suggested.some((asked) => isOf(asked, action, toolWords, memory, { ...about, given: [] }));
+  return { type: isSuggested ? "suggested" : "unasked", by };
 }
 
 function isOf(
   asked: Asked,
   { kinds, verb, things }: Action,
-  about: ReadonlySet<string>,
+  toolWords: ReadonlySet<string>,
   memory: FlowMemory,
-  isAboutMeant: boolean,
-  given: readonly string[],
+  { isMeant, given, called }: About,
 ): boolean {
   const isSameVerb = asked.verb === verb && kinds[0] !== "read";
   const [kind] = kinds;
   const shared = kinds.filter((one) => one !== "read" && asked.kinds.includes(one));
   if (!isSameVerb && shared.length === 0) return false;
-  const isAboutThing = meet(asked.words, things.size === 0 ? about : things);
+  const isAboutThing = meet(asked.words, things.size === 0 ? toolWords : things);
   if (kind === "pay") return isAboutThing || /^(?:pay|refund|reimburse|repay|wire|donate|tip|transfer)$/.test(asked.verb);
   if (isAboutThing) return true;
   if (asked.quoted.some((quote) => given.includes(keyOf(quote)))) return true;
   // It speaks of another thing: "book a flight" books no hotel.
-  if (kind !== "send" && [...asked.words].slice(0, nearObject).some((word) => word !== stem(asked.verb) && isThing(word))) return false;
+  const isOther = [...asked.words].slice(0, nearObject).some((word) => word !== stem(asked.verb) && !called.has(word) && isThing(word));
+  if (kind !== "send" && isOther) return false;
   // The verb says it, and nothing in the clause says that it is about something else.
-  if (plain.has(kind ?? "") && isAboutMeant) return true;
-  if (kind === "send") return isAboutMeant || !meet(asked.words, money);
+  if (plain.has(kind ?? "") && isMeant) return true;
+  if (kind === "send") return isMeant || !meet(asked.words, money);
   const isShort = [...asked.words].some((word) => pronouns.has(word)) || asked.words.size <= 3 || asked.quoted.length > 0;
-  if (isAboutMeant && things.size > 0) return true;
+  if (isMeant && things.size > 0) return true;
   return isShort && things.size > 0 && meet(memory.user.words, things);
 }

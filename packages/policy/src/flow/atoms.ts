@@ -25,7 +25,7 @@ const dateLike = /^\d{1,4}-\d{1,2}(?:-\d{1,4})?(?:t\d.*)?$|^\d{1,2}(?:st|nd|rd|t
 /** Atoms in order of their kinds; a piece of text belongs to the first kind that takes it. */
 export function atomsOf(text: string): Atom[] {
   const atoms: Atom[] = [];
-  let rest = text.length > longest ? text.slice(0, longest) : text;
+  let rest = (text.length > longest ? text.slice(0, longest) : text).replaceAll(/\S{2000,}/g, (word) => word.slice(0, longestWord));
   const take = (kind: AtomKind, pattern: RegExp, isOne: (found: string) => boolean): void => {
     rest = rest.replace(pattern, (found: string) => {
       const trimmed = found.replace(/[.,;:!?)\]}>…]+$/u, "");
@@ -51,6 +51,7 @@ export function atomsOf(text: string): Atom[] {
 
 /** No text of a tool is longer in the window; of a longer one the beginning is looked at. */
 const longest = 64_000;
+const longestWord = 2_000;
 
 export function atomKey(kind: AtomKind, text: string): string {
   const lower = text.normalize("NFKC").toLowerCase();

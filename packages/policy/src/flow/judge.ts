@@ -1,6 +1,6 @@
 import type { Decision, ValueOrigin } from "@holdfast/protocol";
 import { lowestTrust } from "@holdfast/protocol";
-import type { Mandate } from "./action.ts";
+import type { About, Mandate } from "./action.ts";
 import { mandateOf } from "./action.ts";
 import { judgeContent } from "./content.ts";
 import type { Finding, FlowCall } from "./finding.ts";
@@ -43,9 +43,7 @@ export function judgeFlow(memory: FlowMemory, call: FlowCall): FlowVerdict {
       });
     return { decision: decide(findings, "asked"), isRead: true, mandate: "none", findings };
   }
-  const isAboutMeant = slots.some((slot) => isDeciding(slot) && ["user", "meant"].includes(originOfSlot(memory, action.things, slot).from));
-  const given = slots.flatMap(({ role, value }) => (role === "address" && isSaid(memory, String(value)) ? [keyOf(String(value))] : []));
-  const mandate = mandateOf(memory, call.tool, action, isAboutMeant, given);
+  const mandate = mandateOf(memory, call.tool, action, aboutCall(memory, action, slots));
   const findings: Finding[] = [];
   if (mandate.type !== "asked") {
     const sentence = sentences[mandate.type];
@@ -64,6 +62,15 @@ export function judgeFlow(memory: FlowMemory, call: FlowCall): FlowVerdict {
     ...judgeRepetition(memory, call, mandate),
   );
   return { decision: decide(findings, mandate.type), isRead: false, mandate: mandate.type, findings };
+}
+
+function aboutCall(memory: FlowMemory, action: Action, slots: readonly Slot[]): About {
+  const origins = slots.filter(isDeciding).map((slot) => originOfSlot(memory, action.things, slot));
+  return {
+    isMeant: origins.some(({ from }) => from === "user" || from === "meant"),
+    given: slots.flatMap(({ role, value }) => (role === "address" && isSaid(memory, String(value)) ? [keyOf(String(value))] : [])),
+    called: new Set(origins.flatMap(({ from, pieces }) => (from === "meant" ? pieces.flatMap(({ record }) => [...record.words]) : []))),
+  };
 }
 
 const sentences: Readonly<Record<Exclude<Mandate["type"], "asked">, string>> = {

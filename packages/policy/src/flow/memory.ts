@@ -8,8 +8,8 @@ import { isThing } from "./lexicon.ts";
 import type { Asked } from "./request.ts";
 import { isDelegating, readRequest } from "./request.ts";
 import type { Piece, Source } from "./source.ts";
-import { isSecretField, piecesOf } from "./source.ts";
-import { isReadName } from "./tool.ts";
+import { isNameOf, isSecretField, piecesOf } from "./source.ts";
+import { actionOf, isReadName } from "./tool.ts";
 import { keyOf, nameWords, rowOf, stem, tellingWords, withoutDomains, wordsOf } from "./words.ts";
 
 /** What a session's items say, kept so that a value can be traced to where it stood. It grows by an item at a time. */
@@ -147,7 +147,7 @@ function sourceOf(callId: string, tool: string, label: TrustLabel, input: Json):
   return {
     callId,
     tool,
-    toolWords: new Set(nameWords(ownName(tool)).map(stem)),
+    toolWords: actionOf({ name: ownName(tool), description: "" }).things,
     label,
     asked: textsOf(input),
     isEffect: tool !== "" && label === "untrusted" && !isReadName(ownName(tool)),
@@ -203,10 +203,7 @@ function read(memory: FlowMemory, text: string, source: Source): void {
   for (const piece of piecesOf(text, source)) {
     if (piece.kind === "prose") readProse(memory, piece);
     else {
-      if (
-        piece.kind === "named" &&
-        (atomsOf(piece.text)[0]?.kind === "email" || /^\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}$/u.test(piece.text))
-      ) {
+      if (piece.kind === "named" && isNameOf(piece.text)) {
         for (const word of tellingWords(withoutDomains(piece.text))) if (!isThing(word)) memory.names.add(word);
       }
       if (isSecretField(piece.field)) push(memory.secrets, keyOf(piece.text), piece);

@@ -36,7 +36,7 @@ export function originOf(memory: FlowMemory, value: string, isOfKind: (piece: Pi
   if (fields.length > 0) return { from: "field", tool: fields[0]!.record.source.tool, pieces: fields };
   const prose =
     single === undefined ? proseWith(memory, wordsOf(value)) : (memory.atoms.get(single.key) ?? proseWith(memory, wordsOf(value)));
-  const titles = memory.named.get(key) ?? [];
+  const titles = (memory.named.get(key) ?? []).filter(({ kind }) => kind === "title");
   const written = [...prose, ...titles];
   return written.length === 0 ? nowhere : { from: "prose", tool: written[0]!.record.source.tool, pieces: written };
 }
@@ -155,7 +155,7 @@ export function isCalledIn({ words, quoted }: Asked, value: string, pieces: read
   if (quoted.some((text) => keyOf(text).includes(keyOf(value)))) return true;
   const own = tellingWords(withoutDomains(value));
   if (own.some((word) => words.has(word))) return true;
-  return pieces.some(({ record }) => [...record.names].some((word) => words.has(word)));
+  return pieces.some(({ kind, record }) => kind === "named" && [...record.names].some((word) => words.has(word)));
 }
 
 const commonInAddresses = new Set(

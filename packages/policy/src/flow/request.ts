@@ -44,11 +44,26 @@ const wishes =
 export function readRequest(text: string): Asked[] {
   const asked: Asked[] = [];
   const quotes: string[] = [];
-  const masked = maskQuotes(text, quotes);
-  for (const sentence of masked.split(/(?<=[.!?;])\s+|:\s*\n|\n+|\s[-–—•*]\s|(?<=[.!?])(?=[A-Z])/)) readSentence(sentence, quotes, asked);
-  // Who says nothing but what they wish, asks for it.
-  return asked.some(({ isWish }) => !isWish) ? asked : asked.map((one) => ({ ...one, isWish: false }));
+  const masked = maskQuotes(bounded(text), quotes);
+  for (const sentence of masked.split(/(?<=[.!?;])\s+|:\s*\n|\n+|\s[-–—•*]\s|(?<=[.!?])(?=[A-Z])/))
+    readSentence(sentence.slice(0, longestSentence), quotes, asked);
+  // Who asks nothing, and says no more than a wish, asks for that.
+  return text.includes("?") || asked.some(({ isWish }) => !isWish) ? asked : asked.map((one) => ({ ...one, isWish: false }));
 }
+
+const longestStart = 16_000;
+const longestEnd = 8_000;
+const longestWord = 400;
+
+/** A request stands at the beginning or at the end of what was pasted with it. */
+function bounded(text: string): string {
+  const read = text.length <= longestStart + longestEnd ? text : `${text.slice(0, longestStart)}\n${text.slice(-longestEnd)}`;
+  return read.replaceAll(/\S{400,}/g, (word) => word.slice(0, longestWord));
+}
+
+/** What leads to a request is no longer. */
+const longestLead = 120;
+const longestSentence = 2_000;
 
 interface Token {
   readonly word: string;
@@ -99,14 +114,15 @@ function readSentence(sentence: string, quotes: readonly string[], asked: Asked[
 function statusOf(sentence: string, tokens: readonly Token[], index: number, at: number, previous: Status): Status | null {
   const { word, end } = tokens[index]!;
   const before = sentence.slice(0, at).trimEnd().toLowerCase();
+  const near = before.slice(-longestLead);
   const gap = sentence.slice(index === 0 ? 0 : tokens[index - 1]!.end, at);
   const last = tokens[index - 1]?.word;
   const next = tokens[index + 1];
   const isBeforeSomething = next !== undefined && !/^\s*[,.;:!?)]/.test(sentence.slice(end));
   const isNoun =
     alsoNouns.has(word) && (!isBeforeSomething || /^(?:of|from|is|was|are|were|has|have|id|ids|address|addresses)$/.test(next.word));
-  if (asks.test(before)) return isNoun && !isBeforeSomething && last !== "you" && last !== "please" ? null : "asked";
-  if (wishes.test(before)) return "wish";
+  if (asks.test(near)) return isNoun && !isBeforeSomething && last !== "you" && last !== "please" ? null : "asked";
+  if (wishes.test(near)) return "wish";
   const leading = tokens.slice(0, index);
   if (leading.every(({ word: earlier }) => polite.has(earlier))) return isNoun && index > 0 ? null : "asked";
   // The clause after a condition: "if it is rated over 4, book it"; and one after another: "check it, then send it".

@@ -43,7 +43,7 @@ export interface Group {
 export interface Source {
   readonly callId: string;
   readonly tool: string;
-  /** Stems of the tool's name. */
+  /** Stems of the things that the tool's name speaks of. */
   readonly toolWords: ReadonlySet<string>;
   readonly label: TrustLabel;
   /** What the call was asked with, as texts. */
@@ -118,9 +118,10 @@ export function piecesOf(text: string, source: Source): Piece[] {
       of.amounts.add(amount);
       of.group.amounts.set(amount, (of.group.amounts.get(amount) ?? 0) + 1);
     }
+    const isCalled = isNameOf(content) || field.has("nam") || field.has("user") || field.has("sender");
     for (const word of new Set(tellingWords(withoutDomains(content)))) {
       note(of, word);
-      if (field.has("nam") || field.has("user") || field.has("sender")) of.names.add(word);
+      if (isCalled) of.names.add(word);
     }
   }
 
@@ -148,6 +149,11 @@ export function piecesOf(text: string, source: Source): Piece[] {
       } else walk(entry, [...path, key], record, group);
     }
   }
+}
+
+/** What somebody or something is called, or an address of mail, which says who. */
+export function isNameOf(text: string): boolean {
+  return /^\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+){0,2}$/u.test(text) || /^[^\s@]{1,64}@[^\s@]{1,200}$/.test(text);
 }
 
 function kindOf(value: string | number, name: string): PieceKind {
