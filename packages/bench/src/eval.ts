@@ -9,6 +9,7 @@ import type { Evaluate, Figure } from "./eval/evaluation.ts";
 /** Loaded by name, so that one evaluation needs nothing of another. */
 const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Evaluate }>>> = {
   "command-policy": () => import("./eval/command-policy.ts"),
+  dojo: () => import("./eval/dojo.ts"),
   lies: () => import("./eval/lies.ts"),
   "tool-search": () => import("./eval/tool-search.ts"),
 };
@@ -20,9 +21,13 @@ const { values, positionals, tokens } = parseArgs({
   options: { data: { type: "string" }, count: { type: "string" }, seed: { type: "string" }, json: { type: "boolean" } },
 });
 const known = new Set(["data", "count", "seed", "json"]);
-const rest = tokens.flatMap((token) =>
-  token.kind === "option" && !known.has(token.name) ? [token.rawName, ...(token.value === undefined ? [] : [token.value])] : [],
-);
+// An option of an evaluation's own takes the word after it as its value.
+const rest = tokens.flatMap((token, index) => {
+  if (token.kind !== "option" || known.has(token.name)) return [];
+  const next = tokens[index + 1];
+  const value = token.value ?? (next?.kind === "positional" ? next.value : undefined);
+  return [token.rawName, ...(value === undefined ? [] : [value])];
+});
 const [name] = positionals;
 const load = name === undefined ? undefined : evaluations[name];
 if (name === undefined || load === undefined) {
