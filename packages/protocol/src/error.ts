@@ -26,6 +26,7 @@ export const errorCodes = [
   "question_closed",
   "output_invalid",
   "sandbox_unavailable",
+  "sandbox_lost",
   "terminal_unavailable",
   "workspace_invalid",
   "workspace_busy",

@@ -199,6 +199,23 @@ export const eventPayloads = {
   "checks.reopened": z.object({ checkIds: z.array(z.string()) }),
   "round.judged": z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail"]), report }),
   "hook.ran": hookRun,
+  /** The place where commands run was made for this session. `expiresAt`: when it ends by itself, ms; null: never. */
+  "sandbox.opened": z.object({ sandboxId: z.string(), expiresAt: z.number().nullable() }),
+  /** It was found in order after a pause, or its end was moved away. */
+  "sandbox.checked": z.object({ sandboxId: z.string(), expiresAt: z.number().nullable() }),
+  /** Its end can't be moved away any more. */
+  "sandbox.expiring": z.object({ sandboxId: z.string(), expiresAt: z.number() }),
+  /** What it holds was kept outside of it; `subject` is the digest of the workspace's files. */
+  "sandbox.saved": z.object({ sandboxId: z.string(), snapshot: z.string(), subject: z.string() }),
+  "sandbox.lost": z.object({ sandboxId: z.string(), why: z.string() }),
+  /** Another was made in its place, from what was saved last. `isSame`: its files are those. `changed` was told to the model. */
+  "sandbox.reconstituted": z.object({
+    sandboxId: z.string(),
+    expiresAt: z.number().nullable(),
+    snapshot: z.string().nullable(),
+    isSame: z.boolean(),
+    changed: z.array(z.string()),
+  }),
   "limit.reached": z.object({ limit: z.string(), value: z.number(), max: z.number() }),
   /** Four fifths of a limit are used; the model is told by a notice. */
   "limit.warned": z.object({ limit: z.string(), value: z.number(), max: z.number() }),

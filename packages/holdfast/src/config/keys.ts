@@ -210,6 +210,15 @@ export const keys = {
       tmp_mb: key(count, "what a session's /tmp may hold, in millions of bytes of memory; 2000, or a quarter of the memory"),
       max_processes: key(count, "processes of a command at once; one that has more is ended", { default: 1000 }),
       max_memory_mb: key(count, "memory of a command with all it starts, in millions of bytes; three quarters of the machine's"),
+      reconstitute: key(
+        table({
+          install: key(list(text), "commands that install what the work needs, in order"),
+          tools: key(list(text), "programs that have to be there before work goes on"),
+          credentials: key(list(text), "names of [secrets] that have to be valid before work goes on"),
+        }),
+        "what a session's sandbox needs at its start, and again where it had to be made anew (after a restart of the machine)",
+        { project: "may" },
+      ),
       keep_free_mb: key(count, "a command that leaves less of its disk free, in millions of bytes, is ended", { default: 512 }),
     }),
     "how far commands reach",

@@ -1,4 +1,5 @@
 import type { ProcessesOptions } from "@holdfast/node/processes/index";
+import type { SandboxRecipe } from "@holdfast/runtime";
 import type { Config } from "../config/keys.ts";
 
 const million = 1_000_000;
@@ -14,4 +15,10 @@ export function confinementOf({ sandbox }: Config): Pick<ProcessesOptions, "sand
       ...(maxMemoryMb !== undefined && { memoryBytes: maxMemoryMb * million }),
     },
   };
+}
+
+/** What has to be made again with a sandbox; null where the config names nothing. */
+export function recipeOf({ sandbox: { reconstitute } }: Config): SandboxRecipe | null {
+  const { install = [], tools = [], credentials = [] } = reconstitute;
+  return install.length + tools.length + credentials.length === 0 ? null : { install, tools, credentials };
 }

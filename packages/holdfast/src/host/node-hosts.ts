@@ -1,7 +1,7 @@
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { PolicyOptions, RuleData } from "@holdfast/policy";
-import type { BlobStore, Log, Policy, Ports } from "@holdfast/runtime";
+import type { BlobStore, Log, Policy, Ports, Sandbox, SandboxRecipe } from "@holdfast/runtime";
 import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime-api.ts";
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
@@ -9,7 +9,7 @@ import { launcher } from "../launcher.ts";
 import { programsOf } from "../config/definitions.ts";
 import { serversOf } from "../mcp/servers.ts";
 import { loadPolicy } from "../policy/load.ts";
-import { confinementOf } from "./confine.ts";
+import { confinementOf, recipeOf } from "./confine.ts";
 import { createHttp } from "./http.ts";
 import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
@@ -132,6 +132,8 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     ? await (await import("./hooks.ts")).openHooks(config, { home, env, processes, confinement, onNote: options.onNote })
     : null;
   const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user });
+  const recipe = recipeOf(config);
+  const sandbox = recipe === null ? null : await openSandbox(recipe);
   const policy = lazyPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded, rules });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
   const ports: Ports = {
@@ -173,6 +175,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     signer,
     wakeups: createWakeups(bellOf(options)),
     ...(hooks === null ? {} : { hooks }),
+    ...(sandbox === null ? {} : { sandbox }),
   };
   return {
     ports,
@@ -185,4 +188,12 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       await log.close();
     },
   };
+
+  async function openSandbox(made: SandboxRecipe): Promise<Sandbox> {
+    const [{ sandboxFromRecipe }, { localProvider }] = await Promise.all([
+      import("@holdfast/runtime/sandbox/from-recipe"),
+      import("@holdfast/node/sandbox/local-life"),
+    ]);
+    return sandboxFromRecipe(localProvider(processes, confinement, cwd), made, { secrets, clock });
+  }
 }

@@ -241,6 +241,14 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         const what = result === "changed" ? "changed the input" : `${result === "denied" ? "refused" : "failed"}: ${reason}`;
         return row("hook", `${at.replaceAll("_", " ")}, ${hook} ${what}`, result === "changed" ? style.care : style.bad);
       }
+      case "sandbox.expiring":
+        return row("sandbox", "ends soon and can't be prolonged; what it holds was saved", style.care);
+      case "sandbox.lost":
+        return row("sandbox", `lost: ${event.payload.why}`, style.care);
+      case "sandbox.reconstituted":
+        return event.payload.changed.flatMap((line, index) =>
+          row(index === 0 ? "sandbox" : "", index === 0 ? `made again ${line}` : line, style.care),
+        );
       case "limit.warned": {
         const { limit, value, max } = event.payload;
         return row("limit", `${limit}: little is left, ${Number(value.toFixed(4))} of ${max} used`, style.care);

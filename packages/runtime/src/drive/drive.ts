@@ -5,6 +5,7 @@ import { advance } from "../kernel/advance.ts";
 import { intendable } from "../kernel/conflicts.ts";
 import type { Effect, Plan } from "../kernel/decide.ts";
 import { decide } from "../kernel/decide.ts";
+import { waitsForSandbox } from "../kernel/sandbox.ts";
 import type { Clock, DriveEnd, DriveOptions, Ports } from "../ports/index.ts";
 import { answerAtDeadline } from "./answer.ts";
 import { intend, runCall } from "./call.ts";
@@ -16,6 +17,7 @@ import { keep } from "./kept.ts";
 import { openDriver } from "./open.ts";
 import { deliver } from "./outbox.ts";
 import { finalMessage, judgeOutput } from "./output.ts";
+import { lostUnder, tendSandbox } from "./sandbox.ts";
 import { attached, recover } from "./recover.ts";
 import { priceOf, sample } from "./sample.ts";
 import { withSession } from "./session-lock.ts";
@@ -171,6 +173,8 @@ function isAwaited({ head: { turn, baseline } }: Driver, effect: Effect): boolea
       return !turn.hasSnapshot;
     case "check":
       return turn.step === effect.step && turn.checking?.attempt === effect.attempt && !turn.checking.done.includes(effect.checkId);
+    case "sandbox":
+      return true;
     case "judge":
       return turn.step === effect.step && turn.checking !== null && turn.judged === null;
     case "output":
@@ -224,7 +228,7 @@ function outliving({ head: { turn }, attachable }: Driver): Effect[] {
 function reconcile(plan: Plan, running: ReadonlyMap<string, Running>, start: (effect: Effect) => void): void {
   const wanted = new Set(plan.effects.map((effect) => effect.key));
   for (const { effect, abort } of running.values()) if (!wanted.has(effect.key) && !abort.signal.aborted) abort.abort();
-  for (const effect of plan.effects) if (!running.has(effect.key)) start(effect);
+  for (const effect of plan.effects) if (!running.has(effect.key) && !waitsForSandbox(plan.need, effect)) start(effect);
 }
 
 /** How the session stands when nothing runs and nothing follows; null where it only waits for time or stays to listen. */
@@ -252,19 +256,26 @@ async function runEffect(driver: Driver, effect: Effect, signal: AbortSignal): P
   return events;
 }
 
+async function callInside(driver: Driver, callId: string, signal: AbortSignal): Promise<readonly SessionEvent[]> {
+  const events = await runCall(driver, callId, signal);
+  return driver.hasSandbox === true ? [...events, ...(await lostUnder(driver, events))] : events;
+}
+
 async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Promise<readonly SessionEvent[]> {
   try {
     switch (effect.type) {
       case "sample":
         return await sample(driver, effect, signal);
       case "call":
-        return await runCall(driver, effect.callId, signal);
+        return await callInside(driver, effect.callId, signal);
       case "baseline":
         return await takeBaseline(driver, effect.attempt, signal);
       case "snapshot":
         return await takeSnapshot(driver);
       case "check":
         return await runCheck(driver, effect, signal);
+      case "sandbox":
+        return await tendSandbox(driver, effect.need);
       case "judge":
         return await judgeRound(driver, effect.round);
       case "output":

@@ -28,6 +28,7 @@ export interface Driver {
   staged: { readonly events: SessionEvent[]; readonly puts: RegisterPut[]; readonly taken: number[]; readonly blobs: string[]; at: number };
   /** Calls that a probe found still running: they are followed, not started. */
   readonly attachable: Set<string>;
+  readonly hasSandbox: boolean;
   /** An install or a build that goes on by itself: to be recorded at its end, while nothing else has changed the workspace. */
   yielded?: YieldedRun | null;
   /** Inbox rows about whose text hooks were asked. */

@@ -35,6 +35,7 @@ export async function loadBare(ports: Ports, session: string, options: DriveOpti
     digests: createRequestDigests(),
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
+    hasSandbox: ports.sandbox !== undefined,
     asked: new Set(),
     created: undefined,
   };

@@ -118,6 +118,8 @@ function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, c
     const advice = "Reaching a limit ends the turn: do what matters most, and say what remains.";
     events.push(notice(newId, `Little is left of ${near.map(({ text }) => text).join(" and of ")}. ${advice}`));
   }
+  const changed = state.head.sandbox?.untold ?? [];
+  if (changed.length > 0) events.push(notice(newId, ["The sandbox that commands run in was made again.", ...changed].join("\n")));
   events.push(...steering.map((message): SessionEvent => ({ type: "input.taken", payload: { message } })));
   events.push({ type: "sampling.intended", payload: { samplingId: newId("smp"), step: turn.step + 1 } });
   return events;

@@ -8,11 +8,13 @@ import { itemErased } from "./item-erased.ts";
 import { loopOf, noRepeats } from "./repeats.ts";
 import { samplingFailed, samplingSettled, spend } from "./sampling-settled.ts";
 import type { Head, RegisterPut, Registers, Turn } from "./state.ts";
+import { seenOfSandbox, withSandbox } from "./sandbox.ts";
 import { brief } from "./stopped.ts";
 import { isWaiting } from "./waiting.ts";
 
 /** What an event does to the state: pure, total, and the only place where head and registers change. */
-export function apply(head: Head, registers: Registers, event: SessionEvent, at: number): Applied {
+export function apply(before: Head, registers: Registers, event: SessionEvent, at: number): Applied {
+  const head = before.sandbox === undefined ? before : withSandbox(before, seenOfSandbox(event, at));
   if (head.turn === null) return change(head, registers, event, at);
   const turn = event.type === "driver.attached" ? resume(head.turn, at) : { ...head.turn, ...passTime(head.turn, at) };
   return change({ ...head, turn }, registers, event, at);
@@ -205,8 +207,31 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return { head: { ...head, turn: null }, puts: [put("report", "", null)] };
     case "limit.warned":
       return { head: turn(head, (t) => ({ warned: [...(t.warned ?? []), event.payload.limit] })), puts: [] };
-    case "approval.refused":
+    case "sandbox.opened": {
+      const { sandboxId: id, expiresAt } = event.payload;
+      const fresh = { isChecked: true, isExpiring: false, isDirty: false, snapshot: null, subject: null };
+      return { head: { ...head, sandbox: { id, expiresAt, seenAt: at, ...fresh } }, puts: [] };
+    }
+    case "sandbox.checked":
+      return { head: withSandbox(head, { expiresAt: event.payload.expiresAt, isChecked: true, isExpiring: false, seenAt: at }), puts: [] };
+    case "sandbox.expiring":
+      return { head: withSandbox(head, { isExpiring: true }), puts: [] };
+    case "sandbox.saved": {
+      const { snapshot, subject } = event.payload;
+      return { head: withSandbox(head, { snapshot, subject, isDirty: false, seenAt: at }), puts: [] };
+    }
+    case "sandbox.lost":
+      return { head: withSandbox(head, { isChecked: false }), puts: [] };
+    case "sandbox.reconstituted": {
+      const { sandboxId: id, expiresAt, changed: untold } = event.payload;
+      return {
+        head: withSandbox(head, { id, expiresAt, seenAt: at, isChecked: true, isExpiring: false, isDirty: false, untold }),
+        puts: [],
+      };
+    }
     case "driver.attached":
+      return { head: withSandbox(head, { isChecked: false }), puts: [] };
+    case "approval.refused":
     case "limit.reached":
     case "tip.signed":
     case "edits.undone":

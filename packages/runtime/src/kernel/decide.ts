@@ -1,4 +1,6 @@
 import { intendable, wantsSnapshot } from "./conflicts.ts";
+import type { SandboxNeed } from "./sandbox.ts";
+import { sandboxNeed, sandboxWakeAt } from "./sandbox.ts";
 import type { State, Turn } from "./state.ts";
 import { hasOpenPlan } from "./waiting.ts";
 
@@ -13,6 +15,7 @@ export type Effect =
   | { readonly type: "snapshot"; readonly key: string }
   | { readonly type: "check"; readonly key: string; readonly checkId: string; readonly step: number; readonly attempt: number }
   | { readonly type: "judge"; readonly key: string; readonly step: number; readonly round: number }
+  | { readonly type: "sandbox"; readonly key: string; readonly need: SandboxNeed }
   | { readonly type: "output"; readonly key: string; readonly step: number }
   | { readonly type: "end"; readonly key: string; readonly step: number };
 
@@ -22,9 +25,11 @@ export interface Plan {
   readonly wakeAt: number | null;
   /** True where nothing goes on before someone outside acts. */
   readonly isWaiting: boolean;
+  /** What isn't in flight yet waits until this was done about the sandbox. */
+  readonly need: SandboxNeed | null;
 }
 
-const nothing: Plan = { effects: [], wakeAt: null, isWaiting: false };
+const nothing: Plan = { effects: [], wakeAt: null, isWaiting: false, need: null };
 
 /** Which effects should be in flight, and what is waited for. Pure. */
 export function decide(state: State, now: number): Plan {
@@ -36,7 +41,15 @@ export function decide(state: State, now: number): Plan {
   const effects = wanted(state, turn, now);
   const deadlines = [...turn.open.flatMap((call) => deadlineOf(state, call.id)), ...deadlineOfPlan(state, turn)];
   const limits = state.registers.get("settings", "")?.limits;
+  const isWaiting =
+    effects.length === 0 &&
+    turn.sampling === null &&
+    (turn.open.some((call) => call.state === "waiting") || hasOpenPlan(turn)) &&
+    intendable(state).length === 0;
+  const need = sandboxNeed(state, effects, isWaiting || effects.some(({ type }) => type === "end"), now);
+  if (need !== null) effects.push({ type: "sandbox", key: `sandbox:${need}:${state.head.sandbox?.id ?? ""}`, need });
   const times = [
+    ...sandboxWakeAt(state),
     ...(effects.length === 0 || limits === undefined ? [] : [turn.lastAt + limits.activeMsPerTurn - turn.activeMs]),
     ...(turn.sampling?.retryAt != null && turn.sampling.retryAt > now ? [turn.sampling.retryAt] : []),
     ...deadlines,
@@ -44,11 +57,8 @@ export function decide(state: State, now: number): Plan {
   return {
     effects,
     wakeAt: times.length === 0 ? null : Math.min(...times),
-    isWaiting:
-      effects.length === 0 &&
-      turn.sampling === null &&
-      (turn.open.some((call) => call.state === "waiting") || hasOpenPlan(turn)) &&
-      intendable(state).length === 0,
+    isWaiting: isWaiting && need === null,
+    need,
   };
 }
 

@@ -87,6 +87,25 @@ export interface Turn {
   readonly warned?: readonly string[];
 }
 
+/** The sandbox as a session's head knows it. */
+export interface HeadSandbox {
+  readonly id: string;
+  readonly expiresAt: number | null;
+  /** When something was last seen of it. */
+  readonly seenAt: number;
+  /** False after a pause, and once it is lost: then it is looked at before anything happens in it. */
+  readonly isChecked: boolean;
+  /** Its end can't be moved away any more. */
+  readonly isExpiring: boolean;
+  /** Something happened in it that isn't saved. */
+  readonly isDirty: boolean;
+  readonly snapshot: string | null;
+  /** What changed when it was made again, until the model is told. */
+  readonly untold?: readonly string[];
+  /** Digest of the workspace as it was saved. */
+  readonly subject: string | null;
+}
+
 /** A session's control state: small, overwritten at each commit. */
 export interface Head {
   readonly version: 1;
@@ -105,6 +124,8 @@ export interface Head {
   readonly baseline: { readonly attempt: number; readonly isRecorded: boolean };
   readonly turn: Turn | null;
   readonly turns: number;
+  /** Where commands run, where that has a life of its own. */
+  readonly sandbox?: HeadSandbox;
 }
 
 /** The largest head a commit accepts, in UTF-16 units of its JSON text. */
@@ -216,6 +237,8 @@ export interface Registers {
 export interface State {
   readonly head: Head;
   readonly registers: Registers;
+  /** True where commands run in something that can end and be made again. */
+  readonly hasSandbox?: boolean;
 }
 
 export interface MutableRegisters extends Registers {

@@ -13,6 +13,7 @@ export * from "./observer.ts";
 export * from "./policy.ts";
 export * from "./processes.ts";
 export * from "./rule-store.ts";
+export * from "./sandbox.ts";
 export * from "./secrets.ts";
 export * from "./signer.ts";
 export * from "./stop.ts";

@@ -11,6 +11,7 @@ import type { Observer } from "./observer.ts";
 import type { Policy } from "./policy.ts";
 import type { Processes } from "./processes.ts";
 import type { RuleStore } from "./rule-store.ts";
+import type { Sandbox } from "./sandbox.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { Signer } from "./signer.ts";
 import type { Stop } from "./stop.ts";
@@ -38,6 +39,8 @@ export interface Ports {
   readonly wakeups: Wakeups;
   /** Left out where an answer can't add to the user's rules. */
   readonly rules?: RuleStore;
+  /** Left out where commands run on this machine and nothing has to be made again. */
+  readonly sandbox?: Sandbox;
   /** Left out where no hooks are set. */
   readonly hooks?: Hooks;
 }

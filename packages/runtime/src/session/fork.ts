@@ -58,6 +58,7 @@ async function tryFork(ports: Ports, from: string, at: number, title: string | u
     // A fork's first commit brings all registers: those it takes over are its own from then on.
     staged: { events: [], puts: point.registers.all(), taken: [], blobs: [], at: 0 },
     attachable: new Set(),
+    hasSandbox: false,
     asked: new Set(),
     created: { workspace: row.workspace, title: title ?? row.title, fork: { session: from, seq, tip: row.seq } },
   };

@@ -1,5 +1,5 @@
 import type { Json, Op, ReplayClass, Settings } from "@holdfast/protocol";
-import { defaultLimits } from "@holdfast/protocol";
+import { defaultLimits, HoldfastError } from "@holdfast/protocol";
 import type { DriveEnd, HookAnswer, Ports, ProbeFinding, SessionView, Tool } from "../../src/index.ts";
 import type { Answer } from "../kit.ts";
 import { allow, createTestTool, done, say, testCheck } from "../kit.ts";
@@ -279,6 +279,52 @@ const administered: Scenario = {
   ],
 };
 
+const hour = 3600 * 1000;
+
+/** A sandbox that lives for an hour, can't be prolonged, and is known to every process. */
+function hourly(ports: Ports, { known }: Outside): Ports {
+  const ends = (id: string): number | null => (known.has(id) ? Number(known.get(id)) : null);
+  const alive = (id: string): { id: string; expiresAt: number } => {
+    const expiresAt = ends(id);
+    if (expiresAt === null || expiresAt <= ports.clock.now()) throw new HoldfastError("sandbox_lost", `${id} has ended`);
+    return { id, expiresAt };
+  };
+  return {
+    ...ports,
+    sandbox: {
+      find: async (id) => ((ends(id) ?? 0) > ports.clock.now() ? alive(id) : null),
+      open: async () => {
+        const id = `box ${known.size}`;
+        known.set(id, String(ports.clock.now() + hour));
+        return alive(id);
+      },
+      prolong: async (id) => (alive(id), null),
+      save: async (id) => ({ snapshot: `of ${alive(id).id}`, subject: "files" }),
+      check: async (id) => (alive(id), { subject: "files", problems: [], renewed: [] }),
+    },
+  };
+}
+
+const recycled: Scenario = {
+  ...plain,
+  name: "a sandbox that ends",
+  answer: (index, running) => {
+    // Long enough for its end to be near.
+    if (index === 3) running.passTime(hour - 60_000);
+    return [0, 2, 3, 5].includes(index) ? act : { text: "done" };
+  },
+  change: hourly,
+  steps: [
+    go,
+    drive,
+    (running) => running.post(say("on"), "msg_on"),
+    drive,
+    async (running) => running.passTime(week),
+    (running) => running.post(say("again"), "msg_again"),
+    drive,
+  ],
+};
+
 export const scenarios: readonly Scenario[] = [
   ...turns,
   ...takeovers,
@@ -294,4 +340,5 @@ export const scenarios: readonly Scenario[] = [
   schema,
   install,
   administered,
+  recycled,
 ];
