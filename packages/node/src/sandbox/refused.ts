@@ -83,7 +83,7 @@ function hostsIn(line: string): [host: string, port: number | null][] {
 }
 
 function isReachable(host: string, reach: CommandReach): boolean {
-  if (host === "localhost" || host.endsWith(".localhost") || /^127\./.test(host)) return true;
+  if (host === "localhost" || host.endsWith(".localhost") || host.startsWith("127.")) return true;
   // A session with some network has a proxy, which knows exactly what it refused.
   return reach !== "none";
 }
