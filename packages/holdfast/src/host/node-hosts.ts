@@ -194,6 +194,6 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       import("@holdfast/runtime/sandbox/from-recipe"),
       import("@holdfast/node/sandbox/local-life"),
     ]);
-    return sandboxFromRecipe(localProvider(processes, confinement, cwd), made, { secrets, clock });
+    return sandboxFromRecipe(localProvider(processes, confinement, cwd), made, { secrets: secrets.all, clock });
   }
 }
