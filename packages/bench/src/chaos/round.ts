@@ -45,7 +45,7 @@ export async function round(options: RoundOptions): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-chaos-"));
   const place = basename(folder);
   const chosen: ReadonlySet<Feature> = options.fault === null ? chooseFeatures(random, seen) : new Set();
-  const length = options.fault !== null ? "brief" : random.chance(0.4) ? "long" : "usual";
+  const length = options.fault !== null ? "brief" : random.pick<Addresses["length"]>(["short", "short", "usual", "long"]);
   const addresses: Addresses = {
     keyed: `${shops.keyed}/${place}`,
     plain: `${shops.plain}/${place}`,
@@ -54,7 +54,7 @@ export async function round(options: RoundOptions): Promise<void> {
     hasChecks: chosen.has("checks"),
     length,
   };
-  const begin = beginWith(chosen, folder);
+  const begin = beginWith(chosen, folder, random);
   const { workspace, home, counted } = layOut(folder, addresses);
   const baseUrl = model.serve(place, { main: stepsOf("main", addresses), fork: stepsOf("fork", addresses) });
   const env = {
@@ -154,7 +154,7 @@ export async function round(options: RoundOptions): Promise<void> {
     blame([`it could not go on: ${error instanceof Error ? error.message : String(error)}`]);
   } finally {
     for (const pid of processesOf(folder)) killOne(pid);
-    if (found.length === 0) rmSync(folder, { recursive: true, force: true });
+    if (found.length === 0 || options.fault !== null) rmSync(folder, { recursive: true, force: true });
     else console.error(`kept ${folder}`);
   }
 }
@@ -163,12 +163,12 @@ const asks = ["--approvals", "ask"] as const;
 const asksNobody = ["--approvals", "allow", "--sandbox", "off"] as const;
 
 /** Flags of a new session. */
-function beginWith(chosen: ReadonlySet<Feature>, folder: string): readonly string[] {
+function beginWith(chosen: ReadonlySet<Feature>, folder: string, random: Dice): readonly string[] {
   return [
     ...(chosen.has("asked") ? asks : asksNobody),
     ...(chosen.has("checks") ? checks.flatMap((check) => ["--check", check]) : []),
     ...(chosen.has("schema") ? ["--output-schema", join(folder, "schema.json")] : []),
-    ...(chosen.has("tight") ? ["--max-tool-calls", "3"] : []),
+    ...(chosen.has("tight") ? ["--max-tool-calls", `${3 + random.whole(4)}`] : []),
   ];
 }
 

@@ -60,6 +60,9 @@ export function nextTask(looks: readonly Look[], standing: Standing): Task {
     if (approval !== undefined) return { ...small("approvals", "answer", approval, "allow"), answers: approval };
     if (question !== undefined) return { ...small("answer", session, question, "--choice", "2"), answers: question };
   }
+  // Somebody answers once more, before the first answer is taken.
+  const doubled = look.status === "waiting" && look.hasPost ? look.approvals[0] : undefined;
+  if (doubled !== undefined && random.chance(0.3)) return small("approvals", "answer", doubled, "deny");
   const wrong = isLate && random.chance(0.3) ? { clockAheadMs: random.pick([-hourMs, hourMs]) } : {};
   const changed = random.chance(0.2) ? ["--timeout", `${60 + random.whole(60)}m`] : [];
   if (look.status !== "idle" || look.hasPost) {

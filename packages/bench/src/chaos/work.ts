@@ -47,8 +47,8 @@ export interface Addresses {
   readonly isAsked: boolean;
   readonly hasHooks: boolean;
   readonly hasChecks: boolean;
-  /** Only what leaves the workspace is done; else now and then also what takes long. */
-  readonly length: "brief" | "usual" | "long";
+  /** Only what leaves the workspace is done, or little of what doesn't; else now and then also what takes long. */
+  readonly length: "brief" | "short" | "usual" | "long";
 }
 
 const command = (text: string, more: object = {}): Call => ({ name: "run_command", input: { command: text, ...more } });
@@ -92,12 +92,15 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, leng
     calls: [command("make")],
     marks: [mark("built", "command", "probe", { exitCode: 0, said: '"make"' })],
   };
+  const asking: Step = { calls: [{ name: "ask_user", input: { question: "Which one?", choices: ["this", "that"] } }], marks: [] };
   const yielded: Step = {
     calls: [command(`echo early >> yields; sleep 0.9; echo ${name("yielded")} >> ledger; sleep 60`, { yield_s: 1 })],
     marks: [mark("yielded", "command", "probe", { isOptional: true })],
   };
   const outside = isAsked ? [] : [charges, read, mcp];
   if (length === "brief") return [charges, read];
+  if (length === "short")
+    return branch === "fork" ? [edit("edit")] : [...(hasChecks && !isAsked ? [built] : []), edit("edit"), yielded, asking];
   if (branch === "fork") return [...outside.slice(0, 1), failing, edit("edit")];
   return [
     ...outside,
@@ -125,7 +128,7 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, leng
         ]),
     ...(hasChecks && !isAsked ? [built] : []),
     failing,
-    { calls: [{ name: "ask_user", input: { question: "Which one?", choices: ["this", "that"] } }], marks: [] },
+    asking,
     ...(length === "long" ? [yielded] : []),
   ];
 }
