@@ -189,10 +189,14 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       case "question.answered": {
         const { answer, by, callId } = event.payload;
         answered.add(callId);
+        // What is said to a plan comes as a message.
+        if (callId === "" && answer.choices.length === 0) return [];
         return short("answer", `${[...answer.choices, answer.text].filter((part) => part !== "").join(", ")} (${by})`, style.good);
       }
       case "question.expired":
-        return row("answer", "none before the deadline", style.bad);
+        return event.payload.callId === ""
+          ? row("answer", "none to this plan", style.dim)
+          : row("answer", "none before the deadline", style.bad);
       case "call.intended":
         return event.payload.attempt > 1 ? row("again", `attempt ${event.payload.attempt}`, style.care) : [];
       case "call.recovered":

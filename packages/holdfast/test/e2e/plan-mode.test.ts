@@ -49,6 +49,16 @@ test("plan mode explores, ends in a plan that waits for a person, and carries it
   // The model is told that it may write now.
   expect(textOf(place.server.requests.at(-1))).toMatch(/The world has changed[\s\S]*can write in the workspace/);
   for (const request of place.server.requests) expect(isPaired(request)).toBe(true);
+
+  // The log tells all of it again, and an erased plan leaves no copy in its question.
+  const session = await place.session();
+  expect((await place.start(["replay", session]).finished).code).toBe(0);
+  const shown = (await place.start(["sessions", "show", session, "--items"]).finished).stdout;
+  const item = /^(smp_\S+) +\d+ +assistant message +Plan: write/m.exec(shown)?.[1];
+  expect((await place.start(["sessions", "erase", session, item ?? ""]).finished).code).toBe(0);
+  expect((await place.start(["sessions", "verify", session]).finished).code).toBe(0);
+  const exported = (await place.start(["sessions", "export", session, "--format", "json"]).finished).stdout;
+  expect([exported.includes("Plan: write done.txt."), exported.includes("done.txt and a test")]).toEqual([false, true]);
 });
 
 test("words that come while a plan waits are about the plan; left at the plan, the turn ends", async () => {

@@ -8,7 +8,9 @@ import { changedWorld } from "./world.ts";
  * Accepted, the session goes on in workspace mode, in the same turn; words change the plan; left at the plan, the turn ends.
  */
 export async function answerPlan(driver: Driver, question: Question, answer: Answer, by: string): Promise<SessionEvent[]> {
-  const answered: SessionEvent = { type: "question.answered", payload: { questionId: question.id, callId: "", answer, by } };
+  // The words are said in the message, and nowhere else: who erases it erases them.
+  const said = { choices: answer.choices, text: "" };
+  const answered: SessionEvent = { type: "question.answered", payload: { questionId: question.id, callId: "", answer: said, by } };
   const isAccepted = answer.choices.includes(acceptPlan);
   if (!isAccepted && answer.text === "") return [answered];
   const words = [...(isAccepted ? ["The plan is accepted: carry it out."] : []), ...(answer.text === "" ? [] : [answer.text])].join("\n");

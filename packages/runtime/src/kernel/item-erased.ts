@@ -39,6 +39,8 @@ export function itemErased(
       ...ofCall(registers.entries("question")).flatMap(([id, { question }]) =>
         question.callId === callId ? [put("question", id, null)] : [],
       ),
+      // A plan's question holds the whole plan.
+      ...registers.entries("question").flatMap(([id, { question }]) => (question.plan === itemId ? [put("question", id, null)] : [])),
       ...registers.entries("plan").flatMap(([key, plan]) => (plan.callId === (callId ?? outputOf) ? [put("plan", key, null)] : [])),
       ...ofCall(registers.entries("doubt")).flatMap(([key, doubt]) => (doubt.callId === callId ? [put("doubt", key, null)] : [])),
       ...registers.entries("output").flatMap(([handle, { callId: from }]) => (from === outputOf ? [put("output", handle, null)] : [])),
