@@ -112,6 +112,7 @@ export function createPageObserver(files: MemoryFiles, blobs: BlobStore): Observ
     keep: noChecks,
     ignored: noChecks,
     sign: noChecks,
+    read: async () => null,
     scratch: noChecks,
   };
 }

@@ -1,4 +1,4 @@
-import type { CommandCheck, Evidence, Json, Weakness } from "@holdfast/protocol";
+import type { RunCheck, Evidence, Json, Weakness } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
@@ -30,7 +30,7 @@ const repeatWithinMs = 60_000;
 export async function takeBaseline(
   input: VerifierInput,
   rounds: Rounds,
-  checks: readonly CommandCheck[],
+  checks: readonly RunCheck[],
   runs: boolean,
   context: VerifierContext,
   signal: AbortSignal,
@@ -42,7 +42,7 @@ export async function takeBaseline(
   const snapshot = await observer.snapshot(earlier?.manifest ?? null);
   const first = earlier?.manifest ?? snapshot.manifest;
   const evidence = (earlier?.evidence ?? []).filter((one) => checks.some((check) => check.id === one.checkId));
-  const found: (readonly [CommandCheck, CheckInputs])[] = [];
+  const found: (readonly [RunCheck, CheckInputs])[] = [];
   for (const check of checks) found.push([check, await findInputs(check, first, observer, files)]);
 
   const isDependency = matcher(dependenciesInScope);

@@ -1,4 +1,4 @@
-import type { CommandCheck } from "@holdfast/protocol";
+import type { CommandCheck, RunCheck } from "@holdfast/protocol";
 import { sha256 } from "@holdfast/runtime/hash";
 
 const defaultTimeoutMs = 10 * 60 * 1000;
@@ -19,6 +19,15 @@ export function commandCheck(command: string, options: Partial<Omit<CommandCheck
 }
 
 /** Hex SHA-256 of what is run and what it is bound to; the name and who asked are not part of it. */
-export function definitionDigest(check: CommandCheck): string {
-  return sha256(JSON.stringify([check.kind, check.command, check.inputs, check.outputs, check.timeoutMs]));
+export function definitionDigest(check: RunCheck): string {
+  return sha256(
+    JSON.stringify([
+      check.kind,
+      check.command,
+      check.inputs,
+      check.outputs,
+      check.timeoutMs,
+      ...(check.kind === "tests" ? [check.report] : []),
+    ]),
+  );
 }

@@ -1,4 +1,4 @@
-import type { CommandCheck, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
+import type { RunCheck, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
 import type { Baseline, Snapshot, VerifierContext } from "@holdfast/runtime";
 import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
 import { countWeakness, executed, showsFailures } from "./count-weakness.ts";
@@ -37,7 +37,7 @@ interface Held {
 export async function checkFinal(
   input: VerifierInput,
   rounds: Rounds,
-  check: CommandCheck,
+  check: RunCheck,
   baseline: Baseline,
   context: VerifierContext,
   signal: AbortSignal,

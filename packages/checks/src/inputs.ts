@@ -1,4 +1,4 @@
-import type { CommandCheck } from "@holdfast/protocol";
+import type { RunCheck } from "@holdfast/protocol";
 import type { CheckFiles, ManifestEntry } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
@@ -44,7 +44,7 @@ export function placeOf({ roots }: Workplace, path: string): { readonly root: st
 
 /** The inputs of `check` as `manifest` has them. `also` are scripts that another version of the workspace ran. */
 export async function findInputs(
-  check: CommandCheck,
+  check: RunCheck,
   manifest: string,
   files: CheckFiles,
   workplace: Workplace,
@@ -94,7 +94,7 @@ export function keyOf(place: { readonly root: string; readonly path: string }): 
   return `${place.root}:${place.path}`;
 }
 
-function globsFor(check: CommandCheck, named: Named): string[] {
+function globsFor(check: RunCheck, named: Named): string[] {
   const tools = toolchains.toolFiles.filter(({ tool }) => tool.test(named.text)).flatMap(({ files }) => files);
   const tests = check.inputs.length > 0 ? check.inputs : [...toolchains.testFiles, ...toolchains.fixtures];
   return [...tests, ...toolchains.runnerFiles, ...toolchains.dependenciesInScope, ...tools];

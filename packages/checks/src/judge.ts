@@ -27,15 +27,21 @@ function latest(evidence: readonly Evidence[]): Evidence | null {
 
 /** What a round's evidence amounts to. Pure; every word of the report follows from its input. */
 export function judge({ checks, baseline, evidence, subject, changes, changesKnown, message }: Parameters<Verifier["judge"]>[0]): Verdict {
-  const required = checks.filter((check) => check.isRequired);
   const stale = new Set(staleChecks(evidence.filter((one) => checks.some((check) => check.id === one.checkId))));
   const rows = checks.map((check) => rowOf(check, baseline, evidence, stale, subject));
-  const counted = rows.filter((row) => row.check.isRequired);
+  const counted = rows.filter((row) => row.check.isRequired && row.after?.applies !== false);
   const failed = counted.filter((row) => row.now === "fail");
   const weak = counted.filter((row) => row.now === "weak" || row.now === "not run");
-  const verdict = failed.length > 0 ? "fail" : weak.length > 0 || required.length === 0 ? "weak" : "pass";
+  const verdict = failed.length > 0 ? "fail" : weak.length > 0 || counted.length === 0 ? "weak" : "pass";
   const report: Report = {
-    heading: headingOf(verdict, counted, failed, weak, changes.length === 0 && changesKnown),
+    heading: headingOf(
+      verdict,
+      counted,
+      failed,
+      weak,
+      changes.length === 0 && changesKnown,
+      rows.some((row) => row.check.isRequired),
+    ),
     message,
     criteria: rows.map(criterionOf),
     changes,
@@ -73,7 +79,9 @@ function headingOf(
   failed: readonly Row[],
   weak: readonly Row[],
   isUnchanged: boolean,
+  hasChecks: boolean,
 ): string {
+  if (rows.length === 0 && hasChecks) return "not verified: no check is about what was changed";
   if (rows.length === 0) return isUnchanged ? "nothing to verify" : "not verified: no check was asked for";
   if (verdict === "fail") return `refuted: ${failed.map((row) => row.check.name).join(", ")} ${failed.length === 1 ? "fails" : "fail"}`;
   if (verdict === "weak") return `not proven: ${weak[0]?.reasons[0] ?? ""}`;
@@ -92,7 +100,7 @@ function headingOf(
 
 function criterionOf({ check, before, after, now }: Row): Criterion {
   const notes: string[] = [];
-  if (after !== null && check.kind === "inspected") notes.push(after.run.tail);
+  if (after !== null && !runs(check, after)) notes.push(after.run.tail, ...(after.notes ?? []));
   else if (after !== null) {
     notes.push(describeRun(after.run));
     if (after.originalInputsRun !== null) notes.push(`with the earlier tests: ${after.originalInputsRun.passed ? "passes" : "fails"}`);
@@ -110,7 +118,12 @@ function criterionOf({ check, before, after, now }: Row): Criterion {
 }
 
 function describe(check: CheckDefinition, run: CheckRun): string {
-  return check.kind === "inspected" ? run.tail : describeRun(run);
+  return check.kind === "command" || check.kind === "tests" ? describeRun(run) : run.tail;
+}
+
+/** Whether its evidence is of a command's run. */
+function runs(check: CheckDefinition, { applies }: Evidence): boolean {
+  return (check.kind === "command" || check.kind === "tests") && applies !== false;
 }
 
 /** In a few words: how it ended, what it counted, how long it took. */
@@ -136,6 +149,8 @@ function forModel(failed: readonly Row[]): string {
   const parts = failed.map(({ check, after }) => {
     const run = after?.run;
     if (run === undefined) return "";
+    if (check.kind !== "command" && check.kind !== "tests" && check.kind !== "inspected")
+      return `The check "${check.name}" failed: ${run.tail}`;
     if (check.kind === "inspected") return `Not every change of ${check.range} was read with read_change: ${run.tail}`;
     const tail = run.tail.length > room ? `[…]${run.tail.slice(-room)}` : run.tail;
     return `The check \`${check.command}\` failed (${describeRun(run)}). The end of its output:\n${tail.trimEnd()}`;

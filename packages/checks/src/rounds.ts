@@ -1,9 +1,10 @@
-import type { CommandCheck, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
+import type { CheckRun, Evidence, OtherCheck, RunCheck, Weakness } from "@holdfast/protocol";
 import type {
   BlobStore,
   CheckFiles,
   Clock,
   Confinement,
+  Network,
   Observer,
   Place,
   Processes,
@@ -11,6 +12,8 @@ import type {
   Snapshot,
   VerifierContext,
 } from "@holdfast/runtime";
+import type { CheckKind } from "./kinds/kind.ts";
+import { parseReport } from "./report.ts";
 import { definitionDigest } from "./command-check.ts";
 import { placeOf, type Workplace } from "./inputs.ts";
 import { runOnce } from "./run.ts";
@@ -26,11 +29,15 @@ export interface VerifierInput {
   readonly confinement: (purpose: "check", binds?: Confinement["binds"]) => Confinement;
   /** Added to the runtime's own list of variables. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What `http` checks ask over. */
+  readonly network?: Network;
+  /** Kinds of checks beside the built-in ones, by the name that a definition of kind `other` gives. */
+  readonly kinds?: Readonly<Record<string, CheckKind<OtherCheck>>>;
 }
 
 /** One check in one round. */
 export interface Round {
-  readonly check: CommandCheck;
+  readonly check: RunCheck;
   readonly context: VerifierContext;
   readonly signal: AbortSignal;
   /** Manifest whose scope and ignore rules hold. */
@@ -82,7 +89,33 @@ export function createRounds(input: VerifierInput): Rounds {
   // Bytecode in the workspace is neither read nor written: it could be of other sources than those that are checked.
   const env = { PYTHONDONTWRITEBYTECODE: "1", PYTHONPYCACHEPREFIX: "/dev/null/none", ...input.env };
 
-  const run = ({ check, context, signal, next, env: added }: Round, cwd: string, confinement: Confinement): Promise<CheckRun> =>
+  /** A check with a report of its own is judged by it: at least one test ran and none failed, in a report of this run. */
+  const run = async (round: Round, cwd: string, confinement: Confinement, place: Place | null): Promise<CheckRun> => {
+    const { check } = round;
+    if (check.kind !== "tests") return start(round, cwd, confinement);
+    const report =
+      check.report === null || place === null
+        ? null
+        : { root: place.root, path: `${place.path}/${check.report.path}`.replace(/^\//, place.root === "" ? "/" : "") };
+    const signature = async (): Promise<string> => (report === null ? "" : ([...(await observer.sign([report])).values()][0] ?? ""));
+    const before = await signature();
+    const result = await start(round, cwd, confinement);
+    const after = await signature();
+    const whole = report === null ? await input.blobs.get(result.output) : before === after ? null : await observer.read(report);
+    const counts = whole === null ? null : parseReport(new TextDecoder().decode(whole), check.report?.format ?? "auto");
+    const says =
+      counts === null
+        ? `\n${check.report === null ? "its output is no report of tests" : `it wrote no report of tests to ${check.report.path}`}`
+        : "";
+    return {
+      ...result,
+      counts,
+      passed: result.passed && counts !== null && counts.failed === 0 && counts.passed > 0,
+      tail: result.tail + says,
+    };
+  };
+
+  const start = ({ check, context, signal, next, env: added }: Round, cwd: string, confinement: Confinement): Promise<CheckRun> =>
     runOnce(
       { processes, blobs: input.blobs, clock: input.clock },
       {
@@ -111,7 +144,7 @@ export function createRounds(input: VerifierInput): Rounds {
     async inWorkspace(round, start) {
       const before = start ?? (await observer.snapshot(round.scope));
       const subjectBefore = await subjectOf(before, round.outputs, observer);
-      const result = await run(round, files.cwd, input.confinement("check"));
+      const result = await run(round, files.cwd, input.confinement("check"), placeOf(files, files.cwd));
       const after = await observer.snapshot(round.scope ?? before.manifest, true);
       const subjectAfter = await subjectOf(after, round.outputs, observer);
       const key = JSON.stringify([round.context.session, round.check.id, definitionDigest(round.check), subjectBefore, round.inputs]);
@@ -124,11 +157,12 @@ export function createRounds(input: VerifierInput): Rounds {
       const isConfined = input.confinement("check").mode !== "off";
       const copy = await observer.scratch(manifest, changes, { linksDependencies: !isConfined, without });
       try {
-        if (isConfined) return await run(round, files.cwd, input.confinement("check", copy.binds));
         const place = placeOf(files, files.cwd);
         const top = place === null ? undefined : copy.roots[place.root];
         const cwd = top === undefined || place === null ? files.cwd : `${top}/${place.path}`.replace(/\/$/, "");
-        return await run(round, cwd, input.confinement("check"));
+        const inside = { root: "", path: cwd };
+        if (isConfined) return await run(round, files.cwd, input.confinement("check", copy.binds), inside);
+        return await run(round, cwd, input.confinement("check"), inside);
       } finally {
         await copy.remove();
       }

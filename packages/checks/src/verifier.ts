@@ -1,4 +1,5 @@
-import type { Verifier } from "@holdfast/runtime";
+import type { CheckDefinition, Evidence, OtherCheck } from "@holdfast/protocol";
+import type { Baseline, Verifier, VerifierContext } from "@holdfast/runtime";
 import { storedInputs, takeBaseline } from "./baseline.ts";
 import { parseCounts } from "./counts.ts";
 import { checkFinal } from "./final.ts";
@@ -6,8 +7,10 @@ import { beforeBuild } from "./builds.ts";
 import { beforeInstall } from "./installs.ts";
 import { checkInspected } from "./inspected.ts";
 import { judge, staleChecks } from "./judge.ts";
-import { subjectOf } from "./subject.ts";
-import { createRounds, type VerifierInput } from "./rounds.ts";
+import { matcher } from "./glob.ts";
+import { type CheckKind, evidenceOf } from "./kinds/kind.ts";
+import { movedFiles, subjectOf } from "./subject.ts";
+import { createRounds, type Rounds, type VerifierInput } from "./rounds.ts";
 
 /**
  * Runs `command` checks as docs/checks.md says. A check whose run changed the tree is run once more by `check` itself;
@@ -20,15 +23,12 @@ export function createVerifier(input: VerifierInput): Verifier {
       takeBaseline(
         input,
         rounds,
-        checks.filter((check) => check.kind === "command"),
+        checks.filter((check) => check.kind === "command" || check.kind === "tests"),
         runs,
         context,
         signal,
       ),
-    check: (check, baseline, context, signal) =>
-      check.kind === "inspected"
-        ? checkInspected(input, check, baseline, context)
-        : rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal)),
+    check: (check, baseline, context, signal) => checkOne(input, rounds, check, baseline, context, signal),
     beforeRun: async (command, cwd, baseline) =>
       (await beforeInstall(input, command, cwd, baseline)) ?? (await beforeBuild(input, command, baseline)),
     testCounts: async (output) => parseCounts(output),
@@ -40,4 +40,46 @@ export function createVerifier(input: VerifierInput): Verifier {
     },
     judge,
   };
+}
+
+/** A check that applies to nothing of what was changed is not run: its evidence says so, and says no more. */
+async function checkOne(
+  input: VerifierInput,
+  rounds: Rounds,
+  check: CheckDefinition,
+  baseline: Baseline,
+  context: VerifierContext,
+  signal: AbortSignal,
+): Promise<Evidence> {
+  const look = <T extends CheckDefinition>(kind: CheckKind<T>, one: T): Promise<Evidence> =>
+    evidenceOf(kind, input, one, baseline, context, signal);
+  if (!(await applies(input, check, baseline))) {
+    const nothing: CheckKind = async () => ({ passed: true, says: "nothing that it is about was changed" });
+    return { ...(await look(nothing, check)), applies: false };
+  }
+  switch (check.kind) {
+    case "command":
+    case "tests":
+      return rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal));
+    case "files":
+      return look((await import("./kinds/files.ts")).checkFiles, check);
+    case "diff":
+      return look((await import("./kinds/diff.ts")).checkDiff, check);
+    case "http":
+      return look((await import("./kinds/http.ts")).checkHttp, check);
+    case "inspected":
+      return checkInspected(input, check, baseline, context);
+    case "other": {
+      const kind = input.kinds?.[check.of];
+      const unknown: CheckKind<OtherCheck> = async () => ({ passed: false, says: `this program has no kind of check named ${check.of}` });
+      return look(kind ?? unknown, check);
+    }
+  }
+}
+
+async function applies({ observer }: VerifierInput, { when = [] }: CheckDefinition, { manifest }: Baseline): Promise<boolean> {
+  if (when.length === 0 || manifest === null) return true;
+  const { manifest: now } = await observer.snapshot(manifest);
+  const isAbout = matcher(when);
+  return (await movedFiles(manifest, now, [], observer)).some(isAbout);
 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { CommandCheck, Evidence, RecordedRun } from "@holdfast/protocol";
+import type { CheckDefinition, CommandCheck, Evidence, OtherCheck, RecordedRun } from "@holdfast/protocol";
 import type {
   Baseline,
   BlobStore,
@@ -17,6 +17,7 @@ import type {
   Verifier,
   VerifierContext,
 } from "@holdfast/runtime";
+import { createNetwork } from "@holdfast/node/network/index";
 import { createObserver } from "@holdfast/node/observer/index";
 import { createVerifier } from "../src/index.ts";
 
@@ -37,7 +38,7 @@ export interface Place {
   commit(): void;
   baseline(...checks: CommandCheck[]): Promise<Baseline>;
   /** Runs the checks as one round and judges it. */
-  round(baseline: Baseline, ...checks: CommandCheck[]): Promise<{ readonly evidence: Evidence[]; readonly verdict: Verdict }>;
+  round(baseline: Baseline, ...checks: CheckDefinition[]): Promise<{ readonly evidence: Evidence[]; readonly verdict: Verdict }>;
   context(): VerifierContext;
   end(): Promise<void>;
 }
@@ -71,7 +72,13 @@ export function makePlace(options: PlaceOptions = { mode: "off", processes: (_to
     ...(binds === undefined ? {} : { binds }),
   });
   const clock = { now: () => Date.now(), sleep: (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal }).catch(() => {}) };
-  const verifier = createVerifier({ observer, processes, blobs, clock, files, confinement });
+  const kinds = {
+    "counts-to": async (_: unknown, { options }: OtherCheck) => ({
+      passed: true,
+      says: `counted to ${(options as { wanted: number }).wanted}`,
+    }),
+  };
+  const verifier = createVerifier({ observer, processes, blobs, clock, files, confinement, network: createNetwork(), kinds });
   const printed: string[] = [];
   let runs = 0;
   const place: Place = {

@@ -1,9 +1,17 @@
 import { z } from "zod";
+import { json } from "./json.ts";
 import { planStep } from "./plan.ts";
 import { trustLabel } from "./trust.ts";
 
 /** What every check has. `authority` says who asked for it; a model's can add, never replace. */
-const asked = { id: z.string(), name: z.string(), authority: trustLabel, isRequired: z.boolean() };
+const asked = {
+  id: z.string(),
+  name: z.string(),
+  authority: trustLabel,
+  isRequired: z.boolean(),
+  /** Globs: it applies only where a changed path matches one. Absent or empty: always. */
+  when: z.array(z.string()).optional(),
+};
 
 /** A command that must end with exit status 0. */
 export const commandCheck = z.object({
@@ -17,6 +25,73 @@ export const commandCheck = z.object({
   timeoutMs: z.number().int().positive(),
 });
 export type CommandCheck = z.infer<typeof commandCheck>;
+
+/** Forms of test reports that are read. `auto`: by what stands in it. */
+export const reportFormats = ["auto", "junit", "json", "tap"] as const;
+
+/**
+ * A test run that is judged by its report, test by test: at least one ran, none failed. `report` null: the report is the
+ * command's output. A file counts only where this very run wrote it.
+ */
+export const testsCheck = commandCheck.extend({
+  kind: z.literal("tests"),
+  report: z.object({ path: z.string(), format: z.enum(reportFormats) }).nullable(),
+});
+export type TestsCheck = z.infer<typeof testsCheck>;
+/** A check that runs a command. */
+export type RunCheck = CommandCheck | TestsCheck;
+
+/** What holds of a file at the end; every part that is given must. Paths are relative to the folder that checks run in. */
+export const fileCondition = z.object({
+  path: z.string(),
+  exists: z.boolean().optional(),
+  /** As at the baseline. */
+  unchanged: z.boolean().optional(),
+  contains: z.string().optional(),
+  /** A regular expression (ECMAScript, with `m`). */
+  matches: z.string().optional(),
+  /** Hex. */
+  sha256: z.string().optional(),
+});
+export type FileCondition = z.infer<typeof fileCondition>;
+export const filesCheck = z.object({ ...asked, kind: z.literal("files"), files: z.array(fileCondition) });
+export type FilesCheck = z.infer<typeof filesCheck>;
+
+/** What holds of all that was changed since the baseline. */
+export const diffCheck = z.object({
+  ...asked,
+  kind: z.literal("diff"),
+  /** Globs: only such paths may change. Empty: any. */
+  only: z.array(z.string()),
+  /** Globs: no such path may change. */
+  never: z.array(z.string()),
+  maxFiles: z.number().int().positive().nullable(),
+  /** Lines added and removed, together. */
+  maxLines: z.number().int().positive().nullable(),
+  /** No test is removed, skipped, focused or has fewer assertions, unless a person accepts the change of its file. */
+  keepsTests: z.boolean(),
+  /** No secret of a known format is added. */
+  addsNoSecrets: z.boolean(),
+});
+export type DiffCheck = z.infer<typeof diffCheck>;
+
+/** What an address must answer. It is asked after the work, never before. */
+export const httpCheck = z.object({
+  ...asked,
+  kind: z.literal("http"),
+  url: z.string(),
+  status: z.number().int(),
+  /** Values in a JSON answer, by a path such as `items.0.name`. */
+  json: z.array(z.object({ path: z.string(), equals: json })),
+  /** The answer must not be older, by its Date and Age headers. */
+  freshWithinMs: z.number().int().positive().nullable(),
+  timeoutMs: z.number().int().positive(),
+});
+export type HttpCheck = z.infer<typeof httpCheck>;
+
+/** A check of a kind that the host registered under this name. */
+export const otherCheck = z.object({ ...asked, kind: z.literal("other"), of: z.string(), options: json });
+export type OtherCheck = z.infer<typeof otherCheck>;
 
 /** The change of one file, shown in `parts` pieces; `digest` is of its text. */
 export const changeToRead = z.object({ path: z.string(), digest: z.string(), parts: z.number().int().positive() });
@@ -43,7 +118,15 @@ export const inspectedCheck = z.object({
 export type InspectedCheck = z.infer<typeof inspectedCheck>;
 
 /** A check: a test the runtime runs itself. */
-export const checkDefinition = z.discriminatedUnion("kind", [commandCheck, inspectedCheck]);
+export const checkDefinition = z.discriminatedUnion("kind", [
+  commandCheck,
+  testsCheck,
+  filesCheck,
+  diffCheck,
+  httpCheck,
+  inspectedCheck,
+  otherCheck,
+]);
 export type CheckDefinition = z.infer<typeof checkDefinition>;
 
 /** A part of a change that was shown to the model. */
@@ -115,6 +198,8 @@ export const evidence = z.object({
   /** Every run of this check in this round, when it was repeated. */
   repeats: z.array(checkRun),
   weaknesses: z.array(weakness),
+  /** False where nothing that it is about was changed: it says nothing then. */
+  applies: z.literal(false).optional(),
   /** What a person should see beside the result, such as the installs that it relies on. */
   notes: z.array(z.string()).optional(),
   sandboxed: z.boolean(),

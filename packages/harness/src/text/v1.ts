@@ -57,7 +57,13 @@ export function describeServers(servers: readonly string[]): string {
 }
 
 export function describeChecks(checks: readonly CheckDefinition[]): string {
-  const named = checks.map((check) => (check.kind === "command" ? check.command : `a look at what you read of ${check.range}`));
+  const named = checks.map((check) =>
+    check.kind === "command" || check.kind === "tests"
+      ? check.command
+      : check.kind === "inspected"
+        ? `a look at what you read of ${check.range}`
+        : `${check.name} (${check.kind})`,
+  );
   return `When you say you are done, the runtime runs: ${named.join("; ")}`;
 }
 

@@ -48,6 +48,7 @@ const spec: CommandSpec = {
     "output-schema": { kind: "string", value: "FILE", help: "the final message must be JSON that is valid under this JSON Schema" },
     output: { kind: "string", short: "o", value: "FILE", help: "also write the final message to this file" },
     ephemeral: { kind: "boolean", help: "keep nothing: the session ends with the process" },
+    "plan-checks": { kind: "boolean", help: "show the checks that would decide, and end: no model is asked" },
     quiet: { kind: "boolean", short: "q", help: "no progress, only how it ended" },
   },
   words: { min: 0, max: 3, named: "prompt" },
@@ -111,6 +112,7 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
   const isJson = isJsonAsked(given);
   const isCodex = given.has("experimental-json");
   const flags = readWishes(spec, given);
+  if (given.has("plan-checks")) return (await import("../session/plan-checks.ts")).planChecks(io, flags, { given, isJson });
   const request = readRequest(given, io.stdin.isTTY, !isJson && canAsk(io));
   const output = given.value("output");
   const outputPath = output === undefined ? null : await writablePath(resolve(io.cwd, output));

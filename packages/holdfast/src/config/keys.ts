@@ -38,6 +38,43 @@ const hook = rows(
   }),
 );
 
+const check = table(
+  {
+    kind: key(oneOf(["command", "tests", "files", "diff", "http"]), "what it looks at; see checks.md", { default: "command" }),
+    command: key(text, "command, tests: the command line, which must end with status 0"),
+    when: key(list(text), "patterns: only where a changed path matches one"),
+    required: key(toggle, "false: it is run and shown, and decides nothing", { default: true }),
+    timeout_ms: key(count, "it fails when it takes longer", { default: 900_000 }),
+    inputs: key(list(text), "command, tests: patterns of the files that decide its result; where nothing is said, the toolchain's tests"),
+    outputs: key(list(text), "command, tests: patterns of what it may write"),
+    report: key(text, "tests: the file that the run writes its report to; where nothing is said, its output is the report"),
+    report_format: key(oneOf(["auto", "junit", "json", "tap"]), "tests: the report's form", { default: "auto" }),
+    exists: key(list(text), "files: paths that must be there"),
+    absent: key(list(text), "files: paths that must not be there"),
+    unchanged: key(list(text), "files: paths that must be as they were before the session"),
+    contains: key(named(text, { pattern: "^[^\\0]+$", wanted: "a path" }), "files: for a path, a text that must stand in it"),
+    only: key(list(text), "diff: patterns of the only paths that may change"),
+    never: key(list(text), "diff: patterns of paths that may not change"),
+    max_files: key(count, "diff: no more files may change"),
+    max_lines: key(count, "diff: no more lines may change"),
+    keeps_tests: key(toggle, "diff: no test is removed, skipped, focused or weakened", { default: true }),
+    adds_no_secrets: key(toggle, "diff: no secret of a known format is added", { default: true }),
+    url: key(url, "http: what is asked", { refused: () => "what Holdfast itself asks over the network is yours to say" }),
+    status: key(count, "http: the status it must answer with", { default: 200 }),
+    json: key(
+      named(text, { pattern: "^[^\\0]+$", wanted: "a path such as items.0.name" }),
+      "http: for a path in the answer, its value as JSON",
+    ),
+    fresh_within_ms: key(count, "http: the answer may not be older"),
+  },
+  {
+    lacks: (has) =>
+      ["command", "url", "exists", "absent", "unchanged", "contains", "kind"].some((one) => has(one as "kind"))
+        ? null
+        : "it says nothing to check",
+  },
+);
+
 const mcpServer = table(
   {
     command: key(text, "the program of a server that speaks over standard input and output", { refused: filledIn }),
@@ -186,6 +223,7 @@ export const keys = {
       commands: key(adding(text), "commands that must pass before the work counts as done; a project's are added to yours", {
         project: "may",
       }),
+      named: key(owned(check, name), "checks by name, as [checks.named.NAME]; a project's are added to yours", { project: "may" }),
       baseline: key(toggle, "run the checks before the first change, too", { default: true }),
       accept_changes: key(list(text), "patterns of check inputs that the session may change without making the evidence weak"),
     }),

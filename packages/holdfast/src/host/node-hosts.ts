@@ -136,6 +136,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
   const sandbox = recipe === null ? null : await openSandbox(recipe);
   const policy = lazyPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded, rules });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
+  const http = createHttp(config, env, secrets);
   const ports: Ports = {
     log,
     blobs,
@@ -149,7 +150,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
           blobs,
           processes,
           isRedacted,
-          http: createHttp(config, env, secrets),
+          http,
           commandSecrets: createCommandSecrets(config, secrets.calls),
         }),
         harness.lookupTool(blobs),
@@ -165,6 +166,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       processes,
       blobs,
       clock,
+      network: http.network,
       files: { cwd, roots, programFolders: (env["PATH"] ?? "").split(delimiter), userFolder: reach.sandbox === "off" ? user : null },
       confinement: (purpose, binds) => ({ ...confinement, purpose, ...(binds === undefined ? {} : { binds }) }),
     }),

@@ -1,4 +1,5 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { BlobStore, CheckFiles, Observer, Place } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
@@ -26,6 +27,7 @@ export interface ObserverInput {
   readonly now?: () => number;
 }
 
+const mostRead = 16 * 1024 * 1024;
 /** Manifests kept decoded, those used last: the baseline's, the turn's and the last two. */
 const decodedManifests = 4;
 
@@ -98,6 +100,12 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
     async content(manifest, place) {
       const record = find(await load(manifest), place);
       return record === undefined ? null : contents.read(record);
+    },
+    async read({ root, path }) {
+      const folder = root === "" ? "" : input.files.roots.find(({ id }) => id === root)?.path;
+      const place = folder === undefined ? null : join(folder, path);
+      const stat = place === null ? undefined : statSync(place, { throwIfNoEntry: false });
+      return place === null || stat === undefined || !stat.isFile() || stat.size > mostRead ? null : readFile(place).catch(() => null);
     },
     async keep(id, wanted) {
       const manifest = await load(id);

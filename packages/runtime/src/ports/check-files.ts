@@ -39,6 +39,8 @@ export interface CheckFiles {
   list(manifest: string): Promise<readonly ManifestEntry[]>;
   /** The content that `manifest` lists; null where it was not kept and is gone. */
   content(manifest: string, place: Place): Promise<Uint8Array | null>;
+  /** What stands at this place now, ignored or not; null where there is no file, or one of more than 16 MB. `root` empty: `path` is absolute. */
+  read(place: Place): Promise<Uint8Array | null>;
   /** A manifest equal to this one for which the named files' content is kept, whatever becomes of them. */
   keep(manifest: string, places: readonly Place[]): Promise<string>;
   /** What is ignored now, folders as one entry. */

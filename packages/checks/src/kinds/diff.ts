@@ -1,0 +1,73 @@
+import type { DiffCheck } from "@holdfast/protocol";
+import { redactionMark, redact } from "@holdfast/runtime/redact";
+import { matcher } from "../glob.ts";
+import { fixtures, runnerFiles, testFiles } from "../toolchains.ts";
+import { type CheckKind, finding } from "./kind.ts";
+
+/** Larger files are not read for tests and secrets; their size counts all the same. */
+const mostBytes = 1024 * 1024;
+
+/** Holds all that was changed since the baseline against a definition. */
+export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, baseline, context) => {
+  if (baseline.manifest === null) return { passed: false, says: "how the workspace was before is not known" };
+  const before = baseline.manifest;
+  const { manifest: after } = await observer.snapshot(before);
+  const changes = await observer.changes(before, after);
+  const problems: string[] = [];
+  const isAllowed = check.only.length === 0 ? () => true : matcher(check.only);
+  const isForbidden = matcher(check.never);
+  for (const { path, change } of changes) {
+    if (!isAllowed(path) || isForbidden(path)) problems.push(`${path} was ${change}, and may not change`);
+  }
+  const lines = changes.reduce((sum, { added, removed }) => sum + (added ?? 0) + (removed ?? 0), 0);
+  if (check.maxFiles !== null && changes.length > check.maxFiles)
+    problems.push(`${changes.length} files changed, more than ${check.maxFiles}`);
+  if (check.maxLines !== null && lines > check.maxLines) problems.push(`${lines} lines changed, more than ${check.maxLines}`);
+
+  if (check.keepsTests || check.addsNoSecrets) {
+    const entries = new Map([...(await observer.list(before)), ...(await observer.list(after))].map((entry) => [entry.path, entry]));
+    const text = async (manifest: string, path: string): Promise<string> => {
+      const entry = entries.get(path);
+      const bytes = entry === undefined || entry.size > mostBytes ? null : await observer.content(manifest, entry);
+      return bytes === null ? "" : new TextDecoder().decode(bytes);
+    };
+    const isTest = matcher([...testFiles, ...fixtures, ...runnerFiles]);
+    const isAccepted = matcher(context.acceptCheckChanges);
+    for (const { path, change } of changes) {
+      const [was, is] = [change === "added" ? "" : await text(before, path), change === "deleted" ? "" : await text(after, path)];
+      if (check.keepsTests && isTest(path) && !isAccepted(path)) problems.push(...weakened(path, was, is, change === "deleted"));
+      if (check.addsNoSecrets && secretsIn(is) > secretsIn(was)) problems.push(`${path} has a secret in it that it had not before`);
+    }
+  }
+  return finding(problems, `${changes.length} ${changes.length === 1 ? "file" : "files"} and ${lines} lines changed, all as allowed`);
+};
+
+/** One test by its name, in the forms of common runners. */
+const named =
+  /\b(?:it|test|specify|describe|context)(?:\.\w+)*\s*\(\s*(["'`])((?:(?!\1).)+)\1|\bdef (test_\w+)|\bfunc (Test\w+)\s*\(|#\[(?:tokio::)?test\][\s\S]{0,80}?\bfn (\w+)|@Test\b[\s\S]{0,120}?\bvoid (\w+)/g;
+const skipping =
+  /\b(?:it|test|describe|context|suite)\.(?:skip|todo|fixme|failing)\b|\bx(?:it|describe|test)\b|\{\s*(?:skip|todo)\s*:|@(?:unittest|pytest\.mark)\.(?:skip\w*|xfail|expectedFailure)|\bt\.Skip|#\[ignore|@(?:Disabled|Ignore)\b/g;
+const focusing = /\b(?:it|test|describe|context|suite)\.only\b|\bf(?:it|describe)\(|\{\s*only\s*:\s*true/g;
+const asserting = /\b(?:assert\w*|expect|should|is_deeply|ok|require)\b\s*[.(!]|^\s*assert\b/gm;
+
+function weakened(path: string, was: string, is: string, isGone: boolean): string[] {
+  const names = (text: string): Set<string> =>
+    new Set([...text.matchAll(named)].map((match) => match.slice(2).find((name) => name !== undefined) ?? ""));
+  const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
+  const now = names(is);
+  const gone = [...names(was)].filter((name) => !now.has(name));
+  const problems =
+    gone.length === 0
+      ? []
+      : [`${path}: tests were removed: ${gone.slice(0, 5).join(", ")}${gone.length > 5 ? ` and ${gone.length - 5} more` : ""}`];
+  if (isGone) return gone.length === 0 && was !== "" ? [`${path} was deleted`] : problems;
+  if (count(is, skipping) > count(was, skipping)) problems.push(`${path}: tests are skipped that were not`);
+  if (count(is, focusing) > count(was, focusing)) problems.push(`${path}: tests are focused, so that others don't run`);
+  if (count(is, asserting) < count(was, asserting))
+    problems.push(`${path}: ${count(was, asserting)} assertions before, ${count(is, asserting)} now`);
+  return problems;
+}
+
+function secretsIn(text: string): number {
+  return redact(text, []).split(redactionMark).length - text.split(redactionMark).length;
+}

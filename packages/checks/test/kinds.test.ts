@@ -1,0 +1,229 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { CheckDefinition, DiffCheck, FilesCheck, HttpCheck, TestsCheck } from "@holdfast/protocol";
+import { commandCheck } from "../src/index.ts";
+import { parseReport } from "../src/report.ts";
+import { makeAdder, right, testFile } from "./adder.ts";
+import type { Place } from "./place.ts";
+
+let place: Place;
+beforeEach(() => {
+  place = makeAdder();
+});
+afterEach(() => place.end());
+
+const asked = { id: "k", name: "k", authority: "user", isRequired: true } as const;
+const files = (...conditions: FilesCheck["files"]): FilesCheck => ({ ...asked, kind: "files", files: conditions });
+const diff = (more: Partial<DiffCheck>): DiffCheck => ({
+  ...asked,
+  kind: "diff",
+  only: [],
+  never: [],
+  maxFiles: null,
+  maxLines: null,
+  keepsTests: false,
+  addsNoSecrets: false,
+  ...more,
+});
+
+/** Takes the baseline, does the work, and looks. */
+async function look(check: CheckDefinition, work: () => void) {
+  const baseline = await place.verifier.baseline([check], true, place.context(), new AbortController().signal);
+  work();
+  const { evidence, verdict } = await place.round(baseline, check);
+  return {
+    verdict: verdict.verdict,
+    says: evidence[0]?.run.tail ?? "",
+    heading: verdict.report.heading,
+    evidence: evidence[0],
+    forModel: verdict.forModel,
+  };
+}
+
+describe("files", () => {
+  test("what is wanted of files holds", async () => {
+    const check = files(
+      { path: "src/add.js", contains: "a + b" },
+      { path: "test/add.test.js", unchanged: true },
+      { path: "old.txt", exists: false },
+    );
+    expect(await look(check, () => place.write("src/add.js", right))).toMatchObject({ verdict: "pass", says: "3 files are as wanted" });
+  });
+
+  test("what doesn't hold is said, to the model too", async () => {
+    const check = files(
+      { path: "src/add.js", matches: "^export const sum" },
+      { path: "test/add.test.js", unchanged: true },
+      { path: "NEWS.md", exists: true },
+    );
+    const end = await look(check, () => place.write("test/add.test.js", "// nothing\n"));
+    expect(end).toMatchObject({
+      verdict: "fail",
+      says: "src/add.js does not match ^export const sum\ntest/add.test.js changed\nNEWS.md is not there",
+    });
+    expect(end.forModel).toContain("test/add.test.js changed");
+  });
+});
+
+describe("diff", () => {
+  test("only what may change has changed", async () => {
+    const check = diff({ only: ["src/**"], never: ["**/*.lock"], maxFiles: 3, maxLines: 10, keepsTests: true, addsNoSecrets: true });
+    expect(await look(check, () => place.write("src/add.js", right))).toMatchObject({ verdict: "pass" });
+  });
+
+  test("a path that may not change, and a change that is too large, are named", async () => {
+    const check = diff({ only: ["src/**"], maxLines: 3 });
+    const end = await look(check, () => place.write("lib/more.js", "1\n2\n3\n4\n"));
+    expect(end).toMatchObject({ verdict: "fail", says: "lib/more.js was added, and may not change\n4 lines changed, more than 3" });
+  });
+
+  test.each([
+    ["removed", testFile.split("\n").slice(0, 4).join("\n"), "tests were removed: adds zero"],
+    ["skipped", testFile.replace("test(", "test.skip("), "tests are skipped that were not"],
+    ["focused", testFile.replace("test(", "test.only("), "tests are focused"],
+    ["weakened", testFile.replace("assert.equal(add(0, 0), 0)", "add(0, 0)"), "assertions before"],
+  ])("a test that is %s is noticed", async (_, text, says) => {
+    const end = await look(diff({ keepsTests: true }), () => place.write("test/add.test.js", text));
+    expect(end.verdict).toBe("fail");
+    expect(end.says).toContain(says);
+  });
+
+  test("a test that a person accepts as changed may change, and a new one may come", async () => {
+    place.accept = ["test/add.test.js"];
+    const work = () => {
+      place.write("test/add.test.js", "");
+      place.write("test/more.test.js", testFile);
+    };
+    expect(await look(diff({ keepsTests: true }), work)).toMatchObject({ verdict: "pass" });
+  });
+
+  test("a secret that is added is noticed, and not repeated", async () => {
+    const secret = `ghp_${"a1B2".repeat(10)}`;
+    const end = await look(diff({ addsNoSecrets: true }), () => place.write("src/key.js", `export const key = "${secret}";\n`));
+    expect(end).toMatchObject({ verdict: "fail", says: "src/key.js has a secret in it that it had not before" });
+  });
+});
+
+describe("tests", () => {
+  const tests = (command: string, report: TestsCheck["report"]): TestsCheck => ({ ...commandCheck(command, asked), kind: "tests", report });
+  const junit = { path: "report.xml", format: "junit" } as const;
+  const command = "node --test --test-reporter=junit --test-reporter-destination=report.xml";
+  beforeEach(() => {
+    place.write(".gitignore", "report.xml\n");
+    place.commit();
+  });
+
+  test("a run is judged by the report that it writes, by name", async () => {
+    const end = await look(tests(command, junit), () => place.write("src/add.js", right));
+    expect(end.verdict).toBe("pass");
+    expect(end.evidence?.run.counts).toMatchObject({ passed: 2, failed: 0, names: ["test > adds", "test > adds zero"] });
+  });
+
+  test("a report that was there before is nobody's, and status 0 is not enough", async () => {
+    const end = await look(tests("true", junit), () =>
+      place.write("report.xml", '<testsuites><testcase name="adds" classname="test"/></testsuites>'),
+    );
+    expect(end.verdict).toBe("fail");
+    expect(end.says).toContain("it wrote no report of tests to report.xml");
+  });
+
+  test("without a file, the output is the report", async () => {
+    const end = await look(tests("node --test --test-reporter=tap", null), () => place.write("src/add.js", right));
+    expect(end).toMatchObject({ verdict: "pass", evidence: { run: { counts: { passed: 2 } } } });
+  });
+});
+
+describe("http", () => {
+  let server: Server;
+  let answer: { status: number; body: string; headers: Record<string, string> };
+  let url = "";
+  beforeEach(async () => {
+    answer = { status: 200, body: '{"build":{"ok":true,"n":[1,2]}}', headers: {} };
+    server = createServer((_, response) => response.writeHead(answer.status, answer.headers).end(answer.body));
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/state`;
+  });
+  afterEach(() => void server.close());
+  const http = (more: Partial<HttpCheck>): HttpCheck => ({
+    ...asked,
+    kind: "http",
+    url,
+    status: 200,
+    json: [],
+    freshWithinMs: null,
+    timeoutMs: 5_000,
+    ...more,
+  });
+
+  test("status and values are as wanted, and the answer is fresh", async () => {
+    const check = http({
+      json: [
+        { path: "build.ok", equals: true },
+        { path: "build.n.1", equals: 2 },
+      ],
+      freshWithinMs: 60_000,
+    });
+    expect(await look(check, () => {})).toMatchObject({ verdict: "pass" });
+  });
+
+  test("another value, another status and an old answer are named", async () => {
+    answer = { status: 201, body: '{"build":{"ok":false}}', headers: { date: "Mon, 01 Jan 2024 00:00:00 GMT" } };
+    const end = await look(http({ json: [{ path: "build.ok", equals: true }], freshWithinMs: 1_000 }), () => {});
+    expect(end.says).toContain("status 201 instead of 200");
+    expect(end.says).toContain("build.ok is false instead of true");
+    expect(end.says).toMatch(/the answer is \d+ s old/);
+  });
+});
+
+test("a check about other paths than were changed is not run, and proves nothing", async () => {
+  const check = { ...commandCheck("exit 1"), when: ["docs/**"] };
+  const baseline = await place.verifier.baseline([check], false, place.context(), new AbortController().signal);
+  place.write("src/add.js", right);
+  const { evidence, verdict } = await place.round(baseline, check);
+  expect(evidence[0]).toMatchObject({ applies: false });
+  expect(verdict).toMatchObject({ verdict: "weak", report: { heading: "not verified: no check is about what was changed" } });
+  place.write("docs/a.md", "x");
+  expect((await place.round(baseline, check)).verdict.verdict).toBe("fail");
+});
+
+test("a kind that nobody registered fails, and one that is registered is asked", async () => {
+  const other = (of: string): CheckDefinition => ({ ...asked, kind: "other", of, options: { wanted: 3 } });
+  expect(await look(other("nothing"), () => {})).toMatchObject({
+    verdict: "fail",
+    says: "this program has no kind of check named nothing",
+  });
+  expect(await look(other("counts-to"), () => {})).toMatchObject({ verdict: "pass", says: "counted to 3" });
+});
+
+describe("reports", () => {
+  test.each([
+    [
+      "junit",
+      '<testsuite><testcase name="a &amp; b" classname="X"/><testcase name="c"><failure message="<testcase>"/></testcase><testcase name="d"><skipped/></testcase></testsuite>',
+    ],
+    [
+      "json",
+      JSON.stringify({
+        testResults: [
+          {
+            assertionResults: [
+              { fullName: "X > a & b", status: "passed" },
+              { fullName: "c", status: "failed" },
+              { fullName: "d", status: "pending" },
+            ],
+          },
+        ],
+      }),
+    ],
+    ["tap", "TAP version 14\nok 1 - X > a & b\nnot ok 2 - c\n    ok 1 - inner\nok 3 - d # SKIP later\n1..3\n"],
+  ] as const)("%s", (format, text) => {
+    for (const form of [format, "auto"] as const)
+      expect(parseReport(text, form)).toEqual({ passed: 1, failed: 1, skipped: 1, names: ["X > a & b", "c"] });
+  });
+
+  test("planned tests that never came are failures; what is no report is none", () => {
+    expect(parseReport("1..3\nok 1 - a\n", "tap")).toMatchObject({ passed: 1, failed: 2 });
+    for (const text of ["", "<html/>", "{}", "all well"]) expect(parseReport(text, "auto")).toBeNull();
+  });
+});
