@@ -63,7 +63,8 @@ function jestJson(text: string): (readonly [string, Status])[] | null {
   }
   const { testResults } = report;
   if (testResults === undefined || !Array.isArray(testResults)) return null;
-  const results: readonly { readonly assertionResults?: readonly Result[]; readonly status?: string; readonly name?: string }[] = testResults;
+  const results: readonly { readonly assertionResults?: readonly Result[]; readonly status?: string; readonly name?: string }[] =
+    testResults;
   return results.flatMap(({ assertionResults = [], status, name = "" }): (readonly [string, Status])[] => {
     // A file that could not be loaded has no tests, and failed.
     if (assertionResults.length === 0 && status === "failed") return [[name, "failed"] as const];

@@ -31,6 +31,7 @@ export function createVerifier(input: VerifierInput): Verifier {
     check: (check, baseline, context, signal) => checkOne(input, rounds, check, baseline, context, signal),
     beforeRun: async (command, cwd, baseline) =>
       (await beforeInstall(input, command, cwd, baseline)) ?? (await beforeBuild(input, command, baseline)),
+    contradictions: async (message, done) => (await import("./claims.ts")).contradictions(message, done),
     testCounts: async (output) => parseCounts(output),
     // Few sessions have a schema.
     answerProblems: async (schema, text) => (await import("./output/answer.ts")).answerProblems(schema, text),

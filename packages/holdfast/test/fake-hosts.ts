@@ -236,6 +236,7 @@ function fakeVerifier(passes: () => boolean): Verifier {
   });
   return {
     testCounts: async () => null,
+    contradictions: async () => [],
     answerProblems: async (schema, text) => answerProblems(schema, text),
     stale: () => [],
     beforeRun: async () => null,

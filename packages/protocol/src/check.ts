@@ -235,6 +235,8 @@ export const report = z.object({
   changesKnown: z.boolean(),
   subject: z.string().nullable(),
   reasons: z.array(z.string()),
+  /** What the model says in its final message and the log contradicts: for the person who reads it. */
+  contradicted: z.array(z.string()).optional(),
   /** The model's plan, where the turn was stopped before all of its steps were done. */
   plan: z.array(planStep).optional(),
 });

@@ -253,6 +253,7 @@ function createTestVerifier(world: World): Verifier {
   });
   return {
     testCounts: async () => null,
+    contradictions: async () => [],
     answerProblems: async (schema, text) => (text === schema ? [] : [`it is not ${JSON.stringify(schema)}, secret: very-secret-value`]),
     stale: () => [],
     beforeRun: async (command) => (command === "npm ci" ? async () => ({ command, folders: [], locks: [], subject: null }) : null),

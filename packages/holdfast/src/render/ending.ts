@@ -35,6 +35,7 @@ export function renderEnding(end: DriveEnd, options: EndingOptions): string[] {
   );
   const wrapped = (text: string) => wrap(sanitizeLine(text), width - 2).map((line, index) => (index === 0 ? `- ${line}` : `  ${line}`));
   for (const reason of why.reasons) lines.push(...wrapped(reason));
+  for (const says of report?.contradicted ?? []) lines.push(...wrapped(`the model ${says}`).map((line) => style.care(line)));
   if (report !== null) lines.push(...renderCriteria(report, width), ...renderChanges(report, style, width));
   if (report?.plan !== undefined) {
     const done = report.plan.filter((step) => step.status === "completed").length;

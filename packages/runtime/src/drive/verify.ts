@@ -112,6 +112,24 @@ async function changesOfTurn(driver: Driver): Promise<{ changes: FileChange[]; c
   }
 }
 
+/** The report, with what of the model's last words the log contradicts. What can't be looked up is left alone. */
+async function withContradictions(driver: Driver, report: Report): Promise<Report> {
+  const message = finalMessage(driver)?.text ?? "";
+  const { windowStart } = driver.head;
+  const calls = driver.window.items.flatMap((item) => (item.kind === "tool_call" ? [{ name: item.name, input: item.input }] : []));
+  const done = { calls, isWhole: windowStart <= 1, changes: report.changes, changesKnown: report.changesKnown };
+  const { observer, files } = driver.ports;
+  const contradicted: string[] = [];
+  for (const { says, path } of await driver.ports.verifier.contradictions(message, done)) {
+    if (path !== null) {
+      const { kind, real } = await files.identify(path).catch(() => ({ kind: "missing" as const, real: "" }));
+      if (kind !== "file" || !(await observer.isTracked(real).catch(() => false))) continue;
+    }
+    contradicted.push(says);
+  }
+  return contradicted.length === 0 ? report : { ...report, contradicted };
+}
+
 /** Ends the turn: its outcome follows from the state; the report says what was changed. */
 export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
   const { turn } = driver.head;
@@ -127,7 +145,7 @@ export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
     return end(outcome, false, await stoppedReport(driver, outcome, reason));
   }
   if (turn.judged !== null) {
-    const report = driver.registers.get("report", "") as unknown as Report;
+    const report = await withContradictions(driver, driver.registers.get("report", "") as unknown as Report);
     if (turn.judged.verdict === "pass") return end("verified", false, report);
     if (turn.judged.verdict === "weak") return end("unverified", true, report);
     return end("refuted", false, report);
@@ -140,7 +158,7 @@ export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
     ...(await changesOfTurn(driver)),
     message: finalMessage(driver)?.text ?? "",
   });
-  return end("unverified", false, { ...report, reasons: [...report.reasons, ...refusals(driver)] });
+  return end("unverified", false, { ...(await withContradictions(driver, report)), reasons: [...report.reasons, ...refusals(driver)] });
 }
 
 /** What the turn was kept from, where nothing else says whether its work is done. */

@@ -54,6 +54,16 @@ export interface Verifier {
   testCounts(output: string): Promise<TestCounts | null>;
   /** Pure: why a final answer is not valid under a JSON Schema, for the model; empty where it is. */
   answerProblems(schema: Json, text: string): Promise<readonly string[]>;
+  /** Pure: claims of a final message that the log contradicts. One with a `path` holds only where that is a tracked file. */
+  contradictions(
+    message: string,
+    done: {
+      readonly calls: readonly { readonly name: string; readonly input: string }[];
+      readonly isWhole: boolean;
+      readonly changes: Report["changes"];
+      readonly changesKnown: boolean;
+    },
+  ): Promise<readonly { readonly says: string; readonly path: string | null }[]>;
   /** Digest of the workspace as it is, over what the baseline's checks are bound to. */
   subject(baseline: Baseline): Promise<string>;
   /** Pure: what the evidence of a round amounts to. */

@@ -1,0 +1,95 @@
+import type { FileChange } from "@holdfast/protocol";
+import { nameOf } from "./paths.ts";
+import { simpleCommands } from "./shell-words.ts";
+import { unwrap } from "./named.ts";
+
+/** What a session's log knows of the model's work. */
+export interface Done {
+  /** The calls that the log still shows. */
+  readonly calls: readonly { readonly name: string; readonly input: string }[];
+  /** False where earlier calls are no longer among them: then nothing is said of what was not done. */
+  readonly isWhole: boolean;
+  readonly changes: readonly FileChange[];
+  readonly changesKnown: boolean;
+}
+
+/** Something that the model says and the log contradicts. `path`: true only where this is a tracked file. */
+export interface Contradiction {
+  readonly says: string;
+  readonly path: string | null;
+}
+
+/** "I ran the tests", "I have re-run all unit tests", "we then ran the test suite". Not: "I ran no tests", "run the tests". */
+const ranTests =
+  /\b(?:I|we)(?:['’]ve| have)?(?: also| just| then| now)? (?:re-?)?ran (?!no\b|none\b|out\b)[^.!?;\n]{0,40}\b(?:tests?|test suite|suite)\b/i;
+/** "I edited `a.ts` and `b.ts`", "I've updated `a.ts`". The names stand in backticks. */
+const changed =
+  /\b(?:I|we)(?:['’]ve| have)?(?: also| just| then| now)? (?:edited|changed|updated|modified|rewrote|rewritten|fixed)\b((?:(?!\b(?:not|never|without|because|since|which)\b)[^.!?;\n]|\.(?=\w))*)/gi;
+const quotedPath = /`([\w@./-]+\.\w{1,8})`/g;
+/** Commands that run no tests, whatever follows them. All others might. */
+const runsNone = new Set([
+  "ls",
+  "cat",
+  "head",
+  "tail",
+  "pwd",
+  "echo",
+  "printf",
+  "grep",
+  "rg",
+  "find",
+  "wc",
+  "mkdir",
+  "cp",
+  "mv",
+  "rm",
+  "touch",
+  "sed",
+  "cd",
+  "diff",
+  "which",
+  "true",
+]);
+
+/**
+ * The claims of a final message that the log contradicts, by the rules in docs/checks.md. Whatever is not certain is left
+ * alone: other words, other names, a log that is not whole, a command that may have run tests.
+ */
+export function contradictions(message: string, { calls, isWhole, changes, changesKnown }: Done): Contradiction[] {
+  const found: Contradiction[] = [];
+  if (!isWhole) return found;
+  if (ranTests.test(message) && !calls.some(mayRunTests))
+    found.push({ says: "says that tests were run: no command of this session ran any", path: null });
+  if (!changesKnown) return found;
+  const names = new Set(
+    [...message.matchAll(changed)].flatMap(([, rest = ""]) => [...rest.matchAll(quotedPath)].map(([, path = ""]) => path)),
+  );
+  for (const name of names) {
+    const path = name.replace(/^\.?\//, "");
+    const isChanged = changes.some((one) => one.path === path || one.path.endsWith(`/${path}`));
+    // A call that names it may have changed it in an earlier turn, or back.
+    const isNamed = calls.some((call) => !readers.has(call.name) && call.input.includes(editors.has(call.name) ? path : nameOf(path)));
+    if (!isChanged && !isNamed) found.push({ says: `says that it changed ${path}: it is as it was`, path });
+  }
+  return found;
+}
+
+const readers = new Set(["read_file", "search", "find_files", "list_files"]);
+/** They name the files that they change with their whole paths. */
+const editors = new Set(["edit_file", "write_file", "apply_patch"]);
+
+function mayRunTests({ name, input }: Done["calls"][number]): boolean {
+  if (readers.has(name) || editors.has(name) || ["update_plan", "give_up", "ask_user"].includes(name)) return false;
+  if (name !== "run_command") return true;
+  const command = commandIn(input);
+  return command === null || simpleCommands(command).some((words) => !runsNone.has(nameOf(unwrap(words)[0] ?? "")));
+}
+
+function commandIn(input: string): string | null {
+  try {
+    const { command } = JSON.parse(input) as { command?: unknown };
+    return typeof command === "string" ? command : null;
+  } catch {
+    return null;
+  }
+}

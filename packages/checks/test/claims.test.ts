@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { contradictions, type Done } from "../src/claims.ts";
+
+const call = (command: string) => ({ name: "run_command", input: JSON.stringify({ command }) });
+const done = (more: Partial<Done> = {}): Done => ({
+  calls: [],
+  isWhole: true,
+  changes: [{ path: "src/a.ts", change: "modified", added: 1, removed: 1 }],
+  changesKnown: true,
+  ...more,
+});
+const says = (message: string, more: Partial<Done> = {}) => contradictions(message, done(more)).map((one) => one.says);
+
+test.each(["I ran the tests and they pass.", "I've re-ran all unit tests.", "Then we ran the whole test suite."])(
+  "%s: no command did",
+  (message) => {
+    expect(says(message)).toEqual(["says that tests were run: no command of this session ran any"]);
+    expect(says(message, { calls: [call("ls -l; cat src/a.ts | head"), { name: "read_file", input: "{}" }] })).toHaveLength(1);
+  },
+);
+
+test.each(["npm test", "sh check.sh", "cd x && ./run", "make", "FOO=1 node a.js"])(
+  "after `%s` nothing is marked: it may have been the tests",
+  (command) => {
+    expect(says("I ran the tests and they pass.", { calls: [call(command)] })).toEqual([]);
+  },
+);
+
+test.each([
+  "I ran no tests.",
+  "Run the tests to see it.",
+  "I didn't run the tests.",
+  "The tests were run by you.",
+  "I ran out of time before the tests.",
+  "I have not changed `src/b.ts`.",
+  "I looked at `src/b.ts`. I changed nothing in it.",
+  "I updated the call because `src/b.ts` expects it.",
+  "I changed src/b.ts",
+])("nothing is marked where it is not certain: %s", (message) => expect(says(message)).toEqual([]));
+
+test("a file that is as it was is named, and one that changed is not", () => {
+  expect(contradictions("I edited `src/a.ts` and `src/b.ts`.", done())).toEqual([
+    { says: "says that it changed src/b.ts: it is as it was", path: "src/b.ts" },
+  ]);
+  expect(says("I've updated `a.ts`.")).toEqual([]);
+});
+
+test("a call that names the file may have changed it, and a log that is not whole says nothing", () => {
+  const message = "I edited `src/b.ts`, and I ran the tests.";
+  expect(says(message, { calls: [call("sed -i s/a/b/ src/b.ts")] })).toEqual([
+    "says that tests were run: no command of this session ran any",
+  ]);
+  expect(says(message, { isWhole: false })).toEqual([]);
+  expect(says("I edited `src/b.ts`.", { changesKnown: false })).toEqual([]);
+});

@@ -1,0 +1,77 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createPlace, type Place } from "./run.ts";
+
+const files = {
+  "sum.sh": "echo $(($1 - $2))\n",
+  "test/sum.sh": '#!/bin/sh\n[ "$(sh sum.sh 1 2)" = 3 ] && echo "1..1\nok 1 - sums"\n',
+};
+const fix = { name: "edit_file", input: { path: "sum.sh", edits: [{ old: "$1 - $2", new: "$1 + $2" }] } };
+
+test("one job, three endings: a lie, an honest giving up, an honest success: 3, 1, 0", async () => {
+  const lie = await createPlace(() => ({ text: "Fixed; all tests pass." }), files);
+  const gaveUp = await createPlace(() => ({ calls: [{ name: "give_up", input: { reason: "I can't tell what a sum is" } }] }), files);
+  const success = await createPlace((results) => (results.length < 1 ? { calls: [fix] } : { text: "Fixed the sign." }), files);
+  const codes = [];
+  for (const place of [lie, gaveUp, success]) codes.push((await place.exec("--check", "sh test/sum.sh", "Fix sum")).code);
+  expect(codes).toEqual([3, 1, 0]);
+});
+
+function configure({ home }: Place, text: string): void {
+  mkdirSync(join(home, ".holdfast"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(home, ".holdfast/config.toml"), text, { mode: 0o600 });
+}
+
+const named = `
+[checks.named.sums]
+kind = "tests"
+command = "sh test/sum.sh"
+when = ["*.sh"]
+[checks.named.small]
+kind = "diff"
+only = ["sum.sh"]
+max_lines = 4
+[checks.named.place]
+kind = "files"
+exists = ["sum.sh"]
+unchanged = ["test/sum.sh"]
+`;
+
+test("checks of the config are shown before any model is asked", async () => {
+  const place = await createPlace(() => ({ text: "never asked" }), files);
+  configure(place, named);
+  const { code, stdout } = await place.exec("--plan-checks", "--check", "true");
+  expect({ code, lines: stdout.trim().split("\n") }).toEqual({
+    code: 0,
+    lines: [
+      "sums  tests: sh test/sum.sh, when *.sh changed (yours)",
+      "small  diff: only sum.sh; at most 4 lines; tests are kept; no secret is added (yours)",
+      "place  files: sum.sh, test/sum.sh (yours)",
+      "true  command: true (yours)",
+    ],
+  });
+  expect(place.server.requests).toEqual([]);
+});
+
+test("named checks of all kinds decide together", async () => {
+  const honest = await createPlace((results) => (results.length < 1 ? { calls: [fix] } : { text: "Fixed the sign." }), files);
+  configure(honest, named);
+  expect((await honest.exec("Fix sum")).code).toBe(0);
+  const more = { name: "write_file", input: { path: "more.sh", content: "1\n2\n3\n4\n5\n" } };
+  const loose = await createPlace((results) => (results.length < 1 ? { calls: [fix, more] } : { text: "Fixed the sign." }), files);
+  configure(loose, named);
+  const { code, stderr } = await loose.exec("Fix sum");
+  expect(code).toBe(3);
+  expect(stderr).toContain("more.sh was added, and may not change");
+});
+
+test("words that the log contradicts are marked, and others are left alone", async () => {
+  const words = "I edited `sum.sh` and `test/sum.sh`. I ran the tests, and all of them pass.";
+  const place = await createPlace((results) => (results.length < 1 ? { calls: [fix] } : { text: words }), files);
+  const { stdout, stderr } = await place.exec("Fix sum");
+  expect(stdout).toContain(words);
+  expect(stderr).toContain("says that it changed test/sum.sh: it is as it was");
+  expect(stderr).toContain("says that tests were run: no command of this session ran any");
+  expect(stderr).not.toContain("changed sum.sh: it");
+});
