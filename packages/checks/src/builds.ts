@@ -5,7 +5,7 @@ import { storedInputs } from "./baseline.ts";
 import { commandCheck } from "./command-check.ts";
 import { findInputs } from "./inputs.ts";
 import { plainLine } from "./installers.ts";
-import type { VerifierInput } from "./rounds.ts";
+import type { VerifierInput } from "./verifier-input.ts";
 import { takeSignatures } from "./signatures.ts";
 import { subjectOf } from "./subject.ts";
 

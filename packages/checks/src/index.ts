@@ -1,4 +1,3 @@
 export { commandCheck } from "./command-check.ts";
-export type { VerifierInput } from "./rounds.ts";
+export type { CheckKind, Finding, VerifierInput } from "./verifier-input.ts";
 export { createVerifier } from "./verifier.ts";
-export type { CheckKind, Finding } from "./kinds/kind.ts";

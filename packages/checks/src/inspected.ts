@@ -2,7 +2,7 @@ import type { Evidence, InspectedCheck } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { storedInputs } from "./baseline.ts";
-import type { VerifierInput } from "./rounds.ts";
+import type { VerifierInput } from "./verifier-input.ts";
 import { subjectOf } from "./subject.ts";
 
 /** Files named in the evidence's text; the rest is counted. */

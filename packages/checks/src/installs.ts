@@ -6,7 +6,7 @@ import { matcher } from "./glob.ts";
 import { findInputs, keyOf, placeOf } from "./inputs.ts";
 import { dependencyNames, type Installer, installerOf } from "./installers.ts";
 import { folderOf, nameOf, resolvePath } from "./paths.ts";
-import type { VerifierInput } from "./rounds.ts";
+import type { VerifierInput } from "./verifier-input.ts";
 import { changedKeys, takeSignatures } from "./signatures.ts";
 
 type Place = { readonly root: string; readonly path: string };

@@ -1,39 +1,11 @@
-import type { CheckRun, Evidence, OtherCheck, RunCheck, Weakness } from "@holdfast/protocol";
-import type {
-  BlobStore,
-  CheckFiles,
-  Clock,
-  Confinement,
-  Network,
-  Observer,
-  Place,
-  Processes,
-  ScratchChange,
-  Snapshot,
-  VerifierContext,
-} from "@holdfast/runtime";
-import type { CheckKind } from "./kinds/kind.ts";
+import type { CheckRun, Evidence, RunCheck, Weakness } from "@holdfast/protocol";
+import type { Confinement, Place, ScratchChange, Snapshot, VerifierContext } from "@holdfast/runtime";
 import { parseReport } from "./report.ts";
 import { definitionDigest } from "./command-check.ts";
-import { placeOf, type Workplace } from "./inputs.ts";
+import { placeOf } from "./inputs.ts";
 import { runOnce } from "./run.ts";
 import { subjectOf } from "./subject.ts";
-
-export interface VerifierInput {
-  readonly observer: Observer & CheckFiles;
-  readonly processes: Processes;
-  readonly blobs: BlobStore;
-  readonly clock: Clock;
-  /** The workspace: checks run in `cwd`. */
-  readonly files: Workplace;
-  readonly confinement: (purpose: "check", binds?: Confinement["binds"]) => Confinement;
-  /** Added to the runtime's own list of variables. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** What `http` checks ask over. */
-  readonly network?: Network;
-  /** Kinds of checks beside the built-in ones, by the name that a definition of kind `other` gives. */
-  readonly kinds?: Readonly<Record<string, CheckKind<OtherCheck>>>;
-}
+import type { VerifierInput } from "./verifier-input.ts";
 
 /** One check in one round. */
 export interface Round {

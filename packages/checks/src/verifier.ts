@@ -8,9 +8,11 @@ import { beforeInstall } from "./installs.ts";
 import { checkInspected } from "./inspected.ts";
 import { judge, staleChecks } from "./judge.ts";
 import { matcher } from "./glob.ts";
-import { type CheckKind, evidenceOf } from "./kinds/kind.ts";
+import { evidenceOf } from "./kinds/kind.ts";
+import type { CheckKind } from "./verifier-input.ts";
 import { movedFiles, subjectOf } from "./subject.ts";
-import { createRounds, type Rounds, type VerifierInput } from "./rounds.ts";
+import { createRounds, type Rounds } from "./rounds.ts";
+import type { VerifierInput } from "./verifier-input.ts";
 
 /**
  * Runs `command` checks as docs/checks.md says. A check whose run changed the tree is run once more by `check` itself;

@@ -11,7 +11,7 @@ import type { HttpPorts } from "./http/ports.ts";
 import { redactBytes, redactText } from "./http/redact.ts";
 import { httpUrl, reachFor, targetOf } from "./http/target.ts";
 import { expectation, expectationOf } from "./expectation.ts";
-import { decoded, flag, whole } from "./input.ts";
+import { flag, whole } from "./input.ts";
 import { readBytes } from "./output/bytes.ts";
 import { decodeOutput } from "./output/decode.ts";
 import { handleOf } from "./output/handle.ts";

@@ -2,7 +2,8 @@ import type { DiffCheck } from "@holdfast/protocol";
 import { redactionMark, redact } from "@holdfast/runtime/redact";
 import { matcher } from "../glob.ts";
 import { fixtures, runnerFiles, testFiles } from "../toolchains.ts";
-import { type CheckKind, finding } from "./kind.ts";
+import { finding } from "./kind.ts";
+import type { CheckKind } from "../verifier-input.ts";
 
 /** Larger files are not read for tests and secrets; their size counts all the same. */
 const mostBytes = 1024 * 1024;

@@ -2,7 +2,8 @@ import type { FilesCheck } from "@holdfast/protocol";
 import { sha256 as digestOf } from "@holdfast/runtime/hash";
 import { keyOf, placeOf } from "../inputs.ts";
 import { resolvePath } from "../paths.ts";
-import { type CheckKind, finding } from "./kind.ts";
+import { finding } from "./kind.ts";
+import type { CheckKind } from "../verifier-input.ts";
 
 /** Holds files against what a definition says of them. A file that can't be read is as one that isn't there. */
 export const checkFiles: CheckKind<FilesCheck> = async ({ observer, files }, { files: conditions }, baseline) => {

@@ -1,6 +1,6 @@
 import type { HttpCheck, Json } from "@holdfast/protocol";
 import { isHoldfastError } from "@holdfast/protocol/error";
-import type { CheckKind } from "./kind.ts";
+import type { CheckKind } from "../verifier-input.ts";
 import { finding } from "./kind.ts";
 
 const mostBytes = 4 * 1024 * 1024;

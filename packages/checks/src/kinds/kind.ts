@@ -2,28 +2,8 @@ import type { CheckDefinition, Evidence, Weakness } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { storedInputs } from "../baseline.ts";
-import type { VerifierInput } from "../rounds.ts";
 import { subjectOf } from "../subject.ts";
-
-/** What a look at the world found. Nothing was run in the workspace for it. */
-export interface Finding {
-  readonly passed: boolean;
-  /** For a person and the model: what holds, or what doesn't. The first line is enough by itself. */
-  readonly says: string;
-  readonly weaknesses?: readonly Weakness[];
-  readonly notes?: readonly string[];
-  /** Of what was observed, where that is not the workspace. */
-  readonly observed?: string;
-}
-
-/** A kind of check that looks instead of running a command. It must change nothing. */
-export type CheckKind<T extends CheckDefinition = CheckDefinition> = (
-  input: VerifierInput,
-  check: T,
-  baseline: Baseline,
-  context: VerifierContext,
-  signal: AbortSignal,
-) => Promise<Finding>;
+import type { CheckKind, Finding, VerifierInput } from "../verifier-input.ts";
 
 /** Runs a look, and binds what it found to the tree before and after it. */
 export async function evidenceOf<T extends CheckDefinition>(
