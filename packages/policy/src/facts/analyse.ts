@@ -117,7 +117,8 @@ const outputOption =
 
 /** Options that name where output goes are known by their names, whatever the program: outside, that is a write. */
 function judgeOutputs({ program, args }: JudgedCall, findings: Findings): void {
-  if (readForms.has(program) || noPaths.has(program)) return;
+  // Where a build is to be installed one day is no place that it writes to now.
+  if (readForms.has(program) || noPaths.has(program) || program === "configure" || program === "meson") return;
   args.forEach((word, i) => {
     const text = word.literal ?? word.text;
     const equals = text.indexOf("=");

@@ -91,7 +91,7 @@ export async function resolveNeed(need: PathNeed, places: Places, lookup: Lookup
   const folder = word.pattern === null ? null : /^((?:[^*?[\\]*\/)?)[^/]*$/.exec(word.pattern)?.[1];
   if (folder != null) {
     const rest = word.pattern?.slice(folder.length) ?? "";
-    if (need.use === "delete" && /^\*\.\w+$/.test(rest) && isRegenerable(`x${rest.slice(1)}`)) return facts;
+    if (need.use === "delete" && /^\*?[\w.-]+$/.test(rest) && isRegenerable(rest.replace("*", "x"))) return facts;
     const inside: PathNeed = { ...need, isRecursive: need.isRecursive && /^\.?\*$/.test(rest) };
     for (const path of pathsOf(folder, word.fromHome, places, lookup))
       facts.push(...(path === null ? placeless(need) : await judgePath(inside, path, lookup)));

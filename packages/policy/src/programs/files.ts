@@ -1,5 +1,6 @@
 import { addFact, addNeed, type Judge, type JudgedCall } from "../facts/fact.ts";
 import { isRegenerable } from "../facts/place.ts";
+import { onlyName } from "../reads/find.ts";
 import type { ShellWord } from "../shell/command.ts";
 import { hasOption, optionValues, roughOperands } from "../shell/options.ts";
 
@@ -131,14 +132,6 @@ const tar: Judge = (call, findings) => {
 
 function takesValue(test: string): boolean {
   return /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|samefile|user|group|printf)$/.test(test);
-}
-
-/** The single name that a find call looks for; null where it looks for more, or its tests could be joined otherwise. */
-function onlyName(texts: readonly string[]): string | null {
-  const at = texts.indexOf("-name");
-  if (at < 0 || texts.indexOf("-name", at + 1) >= 0 || texts.some((text) => /^(?:-o|-or|!|-not|,|\(|\)|-regex|-path|-iname)$/.test(text)))
-    return null;
-  return texts[at + 1] ?? null;
 }
 
 const find: Judge = (call, findings) => {

@@ -26,3 +26,11 @@ export function readFind(texts: readonly string[]): string[] | null {
   }
   return starts;
 }
+
+/** The single name that a find call looks for; null where it looks for more, or its tests could be joined otherwise. */
+export function onlyName(texts: readonly string[]): string | null {
+  const at = texts.indexOf("-name");
+  if (at < 0 || texts.indexOf("-name", at + 1) >= 0 || texts.some((text) => /^(?:-o|-or|!|-not|,|\(|\)|-regex|-path|-iname)$/.test(text)))
+    return null;
+  return texts[at + 1] ?? null;
+}

@@ -117,7 +117,7 @@ const listing: OptionTable = {
 
 /** Formats that show signatures run the program that the configuration names for them. */
 function asksForSignatures(read: ReadOptions): boolean {
-  return read.options.some(({ value }) => /%G|%\(signature/i.test(value?.literal ?? ""));
+  return read.options.some(({ value }) => /%G|%\(signature/.test(value?.literal ?? ""));
 }
 
 function isPlainLog(args: readonly ShellWord[]): boolean {

@@ -1,5 +1,6 @@
 import { programOf, type ShellAssignment, type ShellWord, literalWord, unknownWord } from "./command.ts";
 import { cutWord, readOptions, roughOperands } from "./options.ts";
+import { onlyName } from "../reads/find.ts";
 import { readRunner } from "./runners.ts";
 import { opaqueWrappers, shells, wrapperForms } from "./wrapper-table.ts";
 
@@ -250,6 +251,12 @@ function withUnknown(words: readonly ShellWord[], mark: string | null): ShellWor
 function unwrapFind(args: readonly ShellWord[]): Unwrapped | null {
   const inner: Inner[] = [];
   let losesPlace = false;
+  const texts = args.map((word) => word.literal ?? "");
+  const starts = args.slice(
+    0,
+    args.findIndex((word) => /^[-(!]/.test(word.text)),
+  );
+  const name = starts.every(({ literal }) => literal !== null && !/^[/~]|\.\./.test(literal)) ? onlyName(texts) : null;
   for (let i = 0; i < args.length; i++) {
     const text = args[i]!.literal;
     if (text === null || !/^-(?:exec|execdir|ok|okdir)$/.test(text)) continue;
@@ -257,7 +264,8 @@ function unwrapFind(args: readonly ShellWord[]): Unwrapped | null {
     const rest = args.slice(i + 1);
     const end = rest.findIndex((word, at) => word.literal === ";" || (word.literal === "+" && rest[at - 1]?.literal === "{}"));
     const words = rest.slice(0, end < 0 ? rest.length : end);
-    inner.push(asWords(withUnknown(words, "{}")));
+    // What is found has the name that was looked for, wherever it lies below.
+    inner.push(asWords(withUnknown(words, "{}").map((word) => (word.text === "{}" ? { ...word, pattern: name } : word))));
     i += words.length;
   }
   return inner.length === 0 ? null : { inner, isTransparent: false, losesPlace };
