@@ -86,7 +86,7 @@ describe.each(pages)("$name", ({ name, fences, prose }) => {
 });
 
 /** Flags of other programs that pages speak of: Docker's. */
-const foreign = ["--security-opt", "--cap-add"];
+const foreign = ["--security-opt", "--cap-add", "--kills"];
 
 test.each(fencesTagged("toml"))("the config at $at is read as it stands", async ({ body }) => {
   const root = mkdtempSync(join(tmpdir(), "holdfast-docs-"));
