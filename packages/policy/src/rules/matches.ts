@@ -72,6 +72,9 @@ const outbound: readonly FactKind[] = [
   "mcp_allowed",
   "mcp_read",
   "asked_for",
+  "untrusted_value",
+  "steered",
+  "carries_out",
 ];
 
 /** Whatever another machine is asked may carry data out; the session's own servers are not another machine. */
