@@ -14,7 +14,10 @@ export const limits = z.object({
   mutatingCallMs: z.number().int().positive().optional(),
   sameCallSameResult: z.number().int().positive(),
   checkRounds: z.number().int().nonnegative(),
+  /** Of a tree of sessions: how deep it may go below this one, how many there may be in it, and how many of a session's own at once. */
   depth: z.number().int().nonnegative(),
+  descendants: z.number().int().nonnegative().optional(),
+  childrenAtOnce: z.number().int().nonnegative().optional(),
 });
 export type Limits = z.infer<typeof limits>;
 
@@ -30,6 +33,8 @@ export const defaultLimits: Limits = {
   sameCallSameResult: 4,
   checkRounds: 3,
   depth: 2,
+  descendants: 16,
+  childrenAtOnce: 4,
 };
 
 /** The `strict` preset, for runs where a surprise is worse than a stop. */

@@ -154,8 +154,9 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     let end = await drive();
     while (end.standing === "waiting" && !isJson && canAsk(io, io.stderr)) {
       const { askAtTerminal } = await import("../session/ask-person.ts");
-      if (!(await askAtTerminal(io, ready, end))) break;
-      end = await drive();
+      const { answered, isLeaving } = await askAtTerminal(io, ready, end);
+      if (answered > 0 || !isLeaving) end = await drive();
+      if (isLeaving) break;
     }
     // Nobody is left to look after what runs in the background.
     if (given.has("ephemeral")) await ready.host.ports.processes.endSession(ready.session, { forget: true });

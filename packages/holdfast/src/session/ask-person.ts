@@ -9,9 +9,13 @@ import type { ReadySession } from "./start.ts";
 
 /**
  * Asks the person at the terminal what a turn waits for, on stderr. While they think nothing is driven: others may answer as
- * well. False where they leave (Ctrl-C, end of the input): it stays open.
+ * well. Where they leave (Ctrl-C, end of the input) the rest stays open.
  */
-export async function askAtTerminal(io: Io, { host, session }: ReadySession, { approvals, questions }: DriveEnd): Promise<boolean> {
+export async function askAtTerminal(
+  io: Io,
+  { host, session }: ReadySession,
+  { approvals, questions }: DriveEnd,
+): Promise<{ readonly answered: number; readonly isLeaving: boolean }> {
   const screen = openScreen(io, [], io.stderr);
   const leaving = new AbortController();
   const release = screen.onInterrupt(() => leaving.abort());
@@ -28,19 +32,23 @@ export async function askAtTerminal(io: Io, { host, session }: ReadySession, { a
     ...approvals.map((approval): Asked => ({ type: "approval", approval })),
     ...questions.map((question): Asked => ({ type: "question", question })),
   ];
+  let answered = 0;
   try {
     for (const asked of open) {
       showAsked(asked, asking);
       for (;;) {
         const line = await screen.next(promptOf(asked), leaving.signal);
-        if (line === null || line === undefined) return false;
-        if ((await answerAsked(asked, line, asking)) === "taken") break;
+        if (line === null || line === undefined) return { answered, isLeaving: true };
+        if ((await answerAsked(asked, line, asking)) === "taken") {
+          answered += 1;
+          break;
+        }
         const { openApprovals, openQuestions } = await host.runtime.readStanding(host.ports, session);
         if (![...openApprovals, ...openQuestions].some(({ id }) => id === (asked.type === "approval" ? asked.approval : asked.question).id))
           break;
       }
     }
-    return open.length > 0;
+    return { answered, isLeaving: open.length === 0 };
   } finally {
     release();
     screen.close();
