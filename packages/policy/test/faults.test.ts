@@ -297,7 +297,13 @@ describe("each kind of fault that let a command past a policy", () => {
       "GIT_DIR=/tmp/x git status",
       "cd sub; git status",
     ]);
-    await proven(["cd src && ls", "git --no-pager status"]);
+    await proven([
+      "cd src && ls",
+      "git --no-pager status",
+      "cd /srv/app && git status",
+      "cd /srv/app/src && ls; cd /srv/app/. && git log -1",
+    ]);
+    await notProven(["cd /srv/app/sub && git status", "cd /srv/app/../other && git status", "cd /srv/app2 && git status"]);
   });
 
   test("text that bash evaluates although it is quoted", async () => {

@@ -2,9 +2,9 @@ import type { ValueOrigin } from "@holdfast/protocol";
 import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
 import { analyse } from "../facts/analyse.ts";
 import type { Fact } from "../facts/fact.ts";
-import { isBelow, type PolicyPlaces } from "../facts/place.ts";
+import { isBelow, normalise, type PolicyPlaces } from "../facts/place.ts";
 import { identify, type Lookup, newLookup, pathsOf, resolveNeed, touch } from "../facts/resolve.ts";
-import { type Places, programOf, type SimpleCommand } from "../shell/command.ts";
+import { type ParsedCommand, type Places, programOf, type SimpleCommand } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
 import { withoutAllowedNetwork } from "./network.ts";
 import type { Part } from "./part.ts";
@@ -30,7 +30,7 @@ export async function commandParts(
   { places, usesPaths }: Known,
   start: Places = [""],
 ): Promise<PartsOfCall> {
-  const parsed = parseCommand(line, start);
+  const parsed = fromHere(parseCommand(line, start), request.plan.cwd ?? "");
   const analysis = analyse(parsed, places.home);
   const movesFiles = parsed.commands.some((command) => ["mv", "ln", "git"].includes(programOf(command.words) ?? ""));
   const lookup = newLookup(request, places, movesFiles);
@@ -55,6 +55,16 @@ export async function commandParts(
     parts: parts.map((part) => ({ ...part, facts: [...part.facts, ground] })),
     provenRead: provenRead && ground.kind === "proven_read",
   };
+}
+
+/** `cd /the/workspace && …` stays where it is: places at and below the folder that the line starts in are written from there. */
+function fromHere(parsed: ParsedCommand, cwd: string): ParsedCommand {
+  if (!cwd.startsWith("/") || !parsed.commands.some(({ places }) => places?.some((place) => place.startsWith("/")) === true)) return parsed;
+  const relative = (place: string): string => {
+    const plain = place.startsWith("/") && !place.includes("..") ? normalise(place) : place;
+    return plain === cwd ? "" : plain.startsWith(`${cwd}/`) ? plain.slice(cwd.length + 1) : place;
+  };
+  return { ...parsed, commands: parsed.commands.map((command) => ({ ...command, places: command.places?.map(relative) ?? null })) };
 }
 
 /** Names that bash knows itself: no file is looked for. */

@@ -145,6 +145,8 @@ function judgeScript(call: JudgedCall, findings: Findings): void {
   const runsScript = shells.has(call.program) || interpreterJudge(call.program) !== null;
   const path = isPath ? call.program : runsScript ? call.texts.find((text) => text !== "" && !text.startsWith("-")) : undefined;
   if (path === undefined || path.startsWith("/usr/") || !/^[\w./-]+$/.test(path)) return;
+  // Python's setup.py builds unless its words say otherwise, which `judgePythonModule` reads.
+  if (/(?:^|\/)setup\.py$/.test(path)) return;
   const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.\w+$/, "");
   if ((isPath || /\.\w+$/.test(path)) && isDelivery(name)) addFact(findings, "remote_change", call.text, networkScope(null));
 }

@@ -51,7 +51,7 @@ export function changesWhatRuns(assignment: ShellAssignment): string | null {
       : `${name} changes npm's settings`;
   }
   if (optionVariable.test(name)) return text !== null && !loadsCode.test(text) ? null : `${name} may load other code`;
-  if (name === "PYTHONPATH") return text !== null && isInside(text) ? null : "PYTHONPATH decides which modules are loaded";
+  if (name === "PYTHONPATH") return value !== null && isInside(value) ? null : "PYTHONPATH decides which modules are loaded";
   if (runsCode.test(name)) return `${name} changes what programs run or where they look`;
   if (text !== null && /^(?!sqlite|file|jdbc:(?:sqlite|h2))[a-z][a-z0-9+]*:\/\//.test(text)) {
     const host = hostOf(text);
@@ -69,8 +69,13 @@ function isProjectPath(value: ShellWord): boolean {
   );
 }
 
-function isInside(paths: string): boolean {
-  return paths.split(":").every((path) => !path.startsWith("/") && !path.startsWith("~") && !path.split("/").includes(".."));
+/** Only folders of the workspace, and what was there before. */
+function isInside(value: ShellWord): boolean {
+  const entries = (value.literal ?? value.text.replace(/["']/g, "")).split(":");
+  return entries.every((entry) => {
+    const path = entry.replace(/^\$\{?PWD\}?(?:\/|$)/, "");
+    return /^\$\{?PYTHONPATH\}?$/.test(path) || (/^[\w.@+/-]*$/.test(path) && !path.startsWith("/") && !path.split("/").includes(".."));
+  });
 }
 
 /** Prefixes under which a proven read is still one: they change words and colours, never what runs. */
