@@ -99,10 +99,20 @@ export function maskedPaths(home: string, holdfastHome: string): string[] {
 
 /** Those of them that hold secrets. */
 export function secretPaths(home: string, holdfastHome: string): string[] {
-  const homes = [...new Set([home, ...accountHomes()])];
-  const below = homes.flatMap((each) => [...[...credentials, ...browsers, ...agents].map((name) => join(each, name)), ...npmSecrets(each)]);
+  const homes = [...new Set([home, ...(knownAccounts ??= accountHomes())])];
+  const below = homes.flatMap((each) => [...placesBelow(each), ...npmSecrets(each)]);
   return [...new Set([holdfastHome, ...below, ...system, ...hostKeys()].flatMap(realPath))];
 }
+
+/** Looked for before each command: their names are put together once. */
+const knownPlaces = new Map<string, readonly string[]>();
+function placesBelow(home: string): readonly string[] {
+  const known = knownPlaces.get(home) ?? [...credentials, ...browsers, ...agents].map((name) => join(home, name));
+  knownPlaces.set(home, known);
+  return known;
+}
+
+let knownAccounts: readonly string[] | undefined;
 
 /** HOME may name another folder than the account has, which ssh and others go by; root can read every person's. */
 function accountHomes(): string[] {
