@@ -14,6 +14,7 @@ import type { McpTool } from "./vet-tool.ts";
 /** A call with progress may take so many times its timeout. */
 const totalFactor = 10;
 const summaryChars = 120;
+const longestShown = 1_000;
 const progressLines = 200;
 /** How long a call whose first answer was lost waits for its server to be started again. */
 const patienceMs = 10_000;
@@ -77,7 +78,8 @@ function planOf({ config, isConfined }: McpServer, tool: McpTool, input: Json): 
     workspace: touchesFiles ? (isRead ? "shared" : "exclusive") : "none",
     replay: isSafe ? "safe" : keyArgument(config, tool.tool) !== undefined ? "keyed" : "never",
     changesWorkspace: touchesFiles && !isSafe,
-    mcp: { server: config.name, tool: tool.tool, definition: tool.definition },
+    // As it is kept and shown; it is called by the name that its server gave.
+    mcp: { server: config.name, tool: cleanLine(tool.tool, longestShown), definition: tool.definition },
   };
 }
 

@@ -119,10 +119,12 @@ test("control codes and hidden letters reach neither the window nor the blob, se
   expect(long.whole?.startsWith("[redacted]word")).toBe(true);
 });
 
-test("names and descriptions of tools carry no control codes to the model", async () => {
+test("I10 unsanitised parse: names and descriptions of tools carry no control codes to the model, nor into what is kept of a call", async () => {
   const at = bench([
     fake("s", { tools: [{ name: "\u001b[31mred\u0007", description: "a\u001b[2J\u0000b\u202e", inputSchema: { type: "object" } }] }),
   ]);
   await at.start();
   expect(at.source.specs[0]).toMatchObject({ name: expect.stringMatching(/^mcp__s__[\w-]+$/) as string, description: "ab\u202e" });
+  const plan = await at.source.get(at.source.specs[0]!.name)!.plan({}, {} as never);
+  expect(plan).toMatchObject({ mcp: { server: "s", tool: "red" } });
 });

@@ -1,3 +1,4 @@
+export { showHidden } from "./hidden.ts";
 export * from "./canonical.ts";
 export * from "./drive/drive.ts";
 export * from "./hash.ts";

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
@@ -10,10 +11,14 @@ export function trustPath(home: string): string {
   return join(home, "trust.json");
 }
 
-/** `removed` are folders that were trusted no longer from then on. */
+/**
+ * `removed` are folders that were trusted no longer from then on. `origins` says what was in a trusted folder: a digest of
+ * the address that its repository came from, where it has one. Another repository in its place has other authors.
+ */
 interface Stored {
   readonly trusted: TrustStore;
   readonly removed: TrustStore;
+  readonly origins: TrustStore;
 }
 
 /** Throws `config_invalid` where the file is damaged: guessing here could grant trust. */
@@ -27,13 +32,13 @@ async function readStored(home: string): Promise<Stored> {
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { trusted: {}, removed: {} };
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { trusted: {}, removed: {}, origins: {} };
     throw new HoldfastError("config_invalid", `can't read ${path}`, { hint: "check its permissions", cause: error });
   }
   try {
-    const parsed = JSON.parse(text) as { version?: unknown; trusted?: unknown; removed?: unknown };
-    const { trusted, removed = {} } = parsed;
-    if (parsed.version === 1 && isStore(trusted) && isStore(removed)) return { trusted, removed };
+    const parsed = JSON.parse(text) as { version?: unknown; trusted?: unknown; removed?: unknown; origins?: unknown };
+    const { trusted, removed = {}, origins = {} } = parsed;
+    if (parsed.version === 1 && isStore(trusted) && isStore(removed) && isStore(origins)) return { trusted, removed, origins };
   } catch {
     // Told below, as any other content that isn't a trust store.
   }
@@ -46,31 +51,51 @@ function isStore(value: unknown): value is TrustStore {
 
 /** Exactly this folder: a project inside a trusted one (a dependency, a clone) has its own authors. */
 export async function isTrusted(home: string, folder: string): Promise<boolean> {
-  const store = await readTrust(home);
-  return Object.hasOwn(store, await realFolder(folder));
+  const stored = await readStored(home);
+  const real = await realFolder(folder);
+  return Object.hasOwn(stored.trusted, real) && (await isSameProject(stored, real));
+}
+
+async function isSameProject({ origins }: Stored, real: string): Promise<boolean> {
+  return !Object.hasOwn(origins, real) || origins[real] === (await originOf(real));
+}
+
+/** Null where there is no repository with a remote `origin` right in the folder. */
+async function originOf(real: string): Promise<string | null> {
+  const config = await readFile(join(real, ".git/config"), "utf8").catch(() => "");
+  const url = /^\s*\[remote "origin"\][^[]*?^\s*url\s*=\s*(\S+)\s*$/m.exec(config)?.[1];
+  // The address may hold a key.
+  return url === undefined ? null : createHash("sha256").update(url).digest("hex");
 }
 
 export async function trust(home: string, folder: string, at: Date): Promise<string> {
   const real = await realFolder(folder);
-  const { trusted, removed } = await readStored(home);
-  const { [real]: _, ...others } = removed;
-  if (!Object.hasOwn(trusted, real)) await write(home, { trusted: { ...trusted, [real]: at.toISOString() }, removed: others });
+  const stored = await readStored(home);
+  const { trusted } = stored;
+  if (Object.hasOwn(trusted, real) && (await isSameProject(stored, real))) return real;
+  const { [real]: _, ...removed } = stored.removed;
+  const { [real]: _was, ...others } = stored.origins;
+  const origin = await originOf(real);
+  const origins = origin === null ? others : { ...others, [real]: origin };
+  await write(home, { trusted: { ...trusted, [real]: at.toISOString() }, removed, origins });
   return real;
 }
 
 /** False where it wasn't trusted. A folder that is gone can be removed by the path it had. */
 export async function distrust(home: string, folder: string, at: Date): Promise<boolean> {
   const real = await realpath(folder).catch(() => resolve(folder));
-  const { trusted, removed } = await readStored(home);
+  const { trusted, removed, origins } = await readStored(home);
   const { [real]: found, ...rest } = trusted;
-  await write(home, { trusted: rest, removed: { ...removed, [real]: at.toISOString() } });
+  const { [real]: _, ...others } = origins;
+  await write(home, { trusted: rest, removed: { ...removed, [real]: at.toISOString() }, origins: others });
   return found !== undefined;
 }
 
-/** Whether trust in it was taken back, and not given again: it then ends for sessions that began with it, too. */
+/** Whether trust in it was taken back, and not given again, or another project is there now: it then ends for sessions that began with it, too. */
 export async function isDistrusted(home: string, folder: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => resolve(folder));
-  return Object.hasOwn((await readStored(home)).removed, real);
+  const stored = await readStored(home);
+  return Object.hasOwn(stored.removed, real) || !(await isSameProject(stored, real));
 }
 
 async function realFolder(folder: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
+import { showHidden } from "@holdfast/runtime/hidden";
 
 /** All project instructions together, in bytes. What lies nearest to the working folder is kept first. */
 const instructionsCap = 32 * 1024;
@@ -80,9 +81,9 @@ function cut(text: string, bytes: number): string {
   return all.subarray(0, end).toString();
 }
 
-/** Without control characters (terminal sequences, among others) but for tab and line feed. */
+/** Without control characters (terminal sequences, among others) but for tab and line feed; what doesn't show is shown. */
 export function plain(text: string): string {
-  return text.replace(/\r\n/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+  return showHidden(text.replace(/\r\n/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ""));
 }
 
 /** A name on one line: a folder's may hold line feeds, and must not speak as a line of its own. */

@@ -1,5 +1,6 @@
 import type { Decision, ValueOrigin } from "@holdfast/protocol";
 import { lowestTrust } from "@holdfast/protocol";
+import { showHidden } from "@holdfast/runtime/hidden";
 import type { About, Mandate } from "./action.ts";
 import { mandateOf } from "./action.ts";
 import { judgeContent } from "./content.ts";
@@ -55,7 +56,7 @@ export function judgeFlow(memory: FlowMemory, call: FlowCall): FlowVerdict {
       sentence,
     });
   }
-  for (const slot of slots) findings.push(...judgeSlot(memory, action, slot, mandate));
+  for (const slot of slots) findings.push(...judgeHidden(slot), ...judgeSlot(memory, action, slot, mandate));
   findings.push(
     ...judgeContent(memory, call.tool, slots, mandate),
     ...judgeOtherDay(slots, mandate),
@@ -82,6 +83,12 @@ const sentences: Readonly<Record<Exclude<Mandate["type"], "asked">, string>> = {
 
 function isDeciding({ role }: Slot): boolean {
   return role === "address" || role === "target" || role === "id" || role === "title";
+}
+
+/** Words that nobody sees are nobody's request. */
+function judgeHidden({ path, value }: Slot): readonly Finding[] {
+  if (typeof value !== "string" || showHidden(value) === value) return [];
+  return [{ type: "unproven", id: "hidden", path, value, sentence: `${path} holds characters that don't show.` }];
 }
 
 function judgeSlot(memory: FlowMemory, action: Action, slot: Slot, mandate: Mandate): readonly Finding[] {

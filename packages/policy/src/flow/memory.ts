@@ -10,7 +10,7 @@ import { isDelegating, readRequest } from "./request.ts";
 import type { Piece, Source } from "./source.ts";
 import { isNameOf, isSecretField, piecesOf } from "./source.ts";
 import { actionOf, isReadName } from "./tool.ts";
-import { keyOf, nameWords, rowOf, stem, tellingWords, withoutDomains, wordsOf } from "./words.ts";
+import { keyOf, rowOf, tellingWords, withoutDomains, wordsOf } from "./words.ts";
 
 /** What a session's items say, kept so that a value can be traced to where it stood. It grows by an item at a time. */
 export interface FlowMemory {

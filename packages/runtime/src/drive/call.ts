@@ -6,6 +6,7 @@ import { expectedFiles, judgeExpectation } from "../expect.ts";
 import { inDoubt, settled, settledWithout } from "../kernel/settle.ts";
 import type { CallRegister, OpenCall } from "../kernel/state.ts";
 import type { CallContext, CallIntent, CallRefusal, Prepared, ProbeFinding, Tool } from "../ports/index.ts";
+import { showHidden } from "../hidden.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { isFatal, messageOf, newId, stop, stopAt } from "./driver.ts";
@@ -228,7 +229,8 @@ async function tell(
 export async function settle(driver: Driver, register: CallRegister, callId: string, outcome: CallOutcome): Promise<SessionEvent[]> {
   const text = register.note === undefined ? outcome.text : `${outcome.text}\n${register.note}`;
   const trust = labelFor(driver, register, outcome.trust);
-  const safe = { ...outcome, trust, text: clean(driver, text) };
+  const cleaned = clean(driver, text);
+  const safe = { ...outcome, trust, text: trust === "untrusted" ? showHidden(cleaned) : cleaned };
   const { expect, command } = register.plan;
   const counts = expect?.testsPassed === true ? await driver.ports.verifier.testCounts(safe.text) : null;
   return [settled(callId, safe, judgeExpectation(expect, safe, { command, counts }), newId(driver))];
