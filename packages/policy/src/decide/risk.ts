@@ -45,8 +45,6 @@ const weights: Readonly<Partial<Record<FactKind, Weight>>> = {
   outlives: touch("the machine after the session", "by_hand", "machine"),
   database: touch("data in a database", "no", "elsewhere"),
   mcp_call: touch(null, "unknown", "elsewhere"),
-  untrusted_value: touch("what a value chose that others wrote", "unknown", "elsewhere"),
-  carries_out: touch("what was read, which leaves the machine", "no", "elsewhere"),
   asked_for: touch(null, "unknown", "elsewhere"),
   steered: touch("what text of others wants", "unknown", "elsewhere"),
   unknown_tool: code("what no rule knows"),
