@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -131,6 +131,26 @@ test("a reviewed call is refused without a person, waits with --approvals ask, a
   expect(await main(["exec", "resume", "--last"], resumed, hosts)).toBe(0);
   expect(resumed.out()).toBe("done\n");
   expect(await main(["approvals", "answer", id, "allow"], start(), hosts)).toBe(2);
+});
+
+test("--approval-deadline and --approval-default, or the config, say how long a call waits and what it becomes then", async () => {
+  const script = [{ calls: [{ name: "danger", input: { text: "boom" } }] }, { text: "after" }];
+  for (const [argv, config, wanted] of [
+    [["--approval-deadline", "1h", "--approval-default", "allow"], "", [3_600_000, "allow"]],
+    [[], 'approval_deadline = "2h"\napproval_default = "allow"\n', [7_200_000, "allow"]],
+    [["--approval-default", "deny"], 'approval_default = "allow"\n', [7 * 24 * 3_600_000, "deny"]],
+  ] as const) {
+    const hosts = fakeHosts({ script });
+    await mkdir(home, { recursive: true });
+    await writeFile(join(home, "config.toml"), config);
+    const before = Date.now();
+    expect(await main(["exec", "-m", "openai/x", "--approvals", "ask", ...argv, "go"], start(), hosts)).toBe(4);
+    const shown = start();
+    expect(await main(["approvals", "--json"], shown, hosts)).toBe(0);
+    const { deadline, atDeadline = "deny" } = JSON.parse(shown.out()) as { deadline: number; atDeadline?: string };
+    expect([Math.round((deadline - before) / 60_000) * 60_000, atDeadline]).toEqual(wanted);
+  }
+  expect(await main(["exec", "-m", "openai/x", "--approval-deadline", "soon", "go"], start(), fakeHosts({ script }))).toBe(2);
 });
 
 test("a session that a living process drives is busy, and the holder is named", async () => {

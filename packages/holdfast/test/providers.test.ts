@@ -159,3 +159,9 @@ test("what this machine serves is offered, never chosen, also where it is a sing
     expect(error).toMatchObject({ code: "no_model", hint: expect.stringContaining("--model ollama/qwen3:8b") });
   }
 });
+
+test("headers that are never a key are no secrets: their words stay in texts", () => {
+  const headers = { Accept: "application/json", "anthropic-beta": "context-1m-2025-08-07", "X-Team": "engineering-key" };
+  const config = configOf({ providers: { p: { headers } } });
+  expect(secretValues(config, {})).toEqual(["engineering-key"]);
+});

@@ -95,6 +95,14 @@ export function searchKeyVariables({ web: { search } }: Config): string[] {
   return variable === null ? [] : [variable];
 }
 
+/** Headers that say what is sent and by whom, never a key: their values are ordinary words, which texts and commands need. */
+const ordinaryHeaders =
+  /^(?:accept(?:-.*)?|content-(?:type|language|encoding)|user-agent|referer|http-referer|origin|x-title|anthropic-(?:version|beta)|openai-(?:organization|project|beta)|x-goog-user-project)$/i;
+
+function credentialsIn(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => (ordinaryHeaders.test(name) ? [] : [value]));
+}
+
 /** Every secret value that this process holds, for redaction. */
 export function secretValues(config: Config, env: Env): string[] {
   const variables = [
@@ -103,6 +111,6 @@ export function secretValues(config: Config, env: Env): string[] {
     ...Object.values(config.secrets).flatMap(({ env: variable }) => (variable === undefined ? [] : [variable])),
     ...searchKeyVariables(config),
   ];
-  const written = Object.values(config.providers).flatMap((own) => [own.apiKey, ...Object.values(own.headers ?? {})]);
+  const written = Object.values(config.providers).flatMap((own) => [own.apiKey, ...credentialsIn(own.headers ?? {})]);
   return [...new Set([...variables.map((variable) => env[variable]), ...written])].filter((value): value is string => Boolean(value));
 }
