@@ -104,6 +104,7 @@ function judgeWords(command: SimpleCommand, findings: Findings, home: string | n
   if (runner?.mayFetch === true) addFact(findings, "network", `${call.text} may fetch what it runs`, networkScope(null));
   if (runner != null && runner.unlessInstalled !== null)
     addNeed(findings, "installed", literalWord(`node_modules/.bin/${runner.unlessInstalled}`));
+  if (command.words[0]!.literal?.startsWith("/etc/") === true) addFact(findings, "services", call.text, { unsandboxed: true });
   judgeUnknown(call, findings);
   judgeOutputs(call, findings);
   const lasts =

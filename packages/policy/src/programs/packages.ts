@@ -192,6 +192,8 @@ function judgeSubcommand(call: JudgedCall, findings: Findings, name: string, man
   if (name === "go" && first === "run" && /@/.test(second)) return fetchesPackages(call, findings, name);
   if (name === "deno" && first === "run" && call.texts.some((text) => /^(?:npm|jsr|https?):/.test(text)))
     return fetchesPackages(call, findings, name);
+  // The registry's word on a package, in yarn's first form.
+  if (name === "yarn" && first === "info" && second !== "") return fetchesPackages(call, findings, name);
   const asked = `${first} ${second}`;
   if (
     /^(?:config get|get|config list|config ls)/.test(asked) &&

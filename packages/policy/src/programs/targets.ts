@@ -19,9 +19,16 @@ export function isDelivery(name: string): boolean {
   return words.length > 0 && !harmlessStart.has(words[0]!) && words.some((word) => deliveries.has(word));
 }
 
+const buildTools = new Set("gradle gradlew mvn mvnw sbt xcodebuild rails".split(" "));
+/** Words and options by which build tools ask for newer packages, or make a project that wants some. */
+const updatesPackages =
+  /^(?:--refresh-dependencies|-U|--update-snapshots|update|new|-resolvePackageDependencies|dependency:(?:get|resolve\S*|go-offline|purge\S*|sources)|versions:\S+|wrapper:\S+)$/;
+
 /** Runners of a project's tasks: the names that they are given tell what will happen. */
 const tasks: Judge = (call, findings) => {
   if (call.args.some((word) => /^(?:-n|--dry-run|--just-print|--list|--help|--version|--summary|-l)$/.test(word.literal ?? ""))) return;
+  if (call.texts.some((text) => updatesPackages.test(text)) && buildTools.has(call.program))
+    addFact(findings, "network", call.text, networkScope(null));
   const names = roughOperands(call.args, ["-C", "-f", "-j", "--file", "--directory", "-p", "-x"]);
   // Rake and rails name databases themselves: `databases.ts` judges those.
   const found = names.find((word) => !/^(?:db:|\w+=)/.test(word.literal ?? "") && isDelivery(word.literal ?? ""));
@@ -29,7 +36,7 @@ const tasks: Judge = (call, findings) => {
 };
 
 export const taskJudges: ReadonlyMap<string, Judge> = new Map(
-  "make gmake just task rake invoke inv gradle gradlew mvn mvnw ant sbt bazel bazelisk buck ninja tox nox rails mage doit pants nx turbo lerna cap fastlane"
+  "make gmake just task rake invoke inv gradle gradlew mvn mvnw ant sbt xcodebuild bazel bazelisk buck ninja tox nox rails mage doit pants nx turbo lerna cap fastlane"
     .split(" ")
     .map((name) => [name, tasks] as const),
 );
