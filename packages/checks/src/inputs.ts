@@ -3,7 +3,7 @@ import type { CheckFiles, ManifestEntry } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
 import { findNamed, type Named } from "./named.ts";
-import { type FilePart, packagePart, sectionsPart } from "./parts.ts";
+import { type FilePart, matchesPart, packagePart, sectionsPart } from "./parts.ts";
 import { below, folderOf, nameOf, resolvePath } from "./paths.ts";
 import * as toolchains from "./toolchains.ts";
 
@@ -103,6 +103,7 @@ function globsFor(check: RunCheck, named: Named): string[] {
 function partOf(path: string, scripts: ReadonlySet<string>): FilePart | null {
   const name = nameOf(path);
   if (name === "package.json") return packagePart(scripts);
+  if (name === "go.mod") return matchesPart(toolchains.goReplacements);
   const sections = toolchains.sectionFiles.find(({ file }) => file === name);
   return sections === undefined ? null : sectionsPart(sections.sections);
 }

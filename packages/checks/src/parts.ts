@@ -50,6 +50,15 @@ export function sectionsPart(sections: RegExp): FilePart {
   };
 }
 
+/** What a pattern finds, by its text; put back at the end. */
+export function matchesPart(pattern: RegExp): FilePart {
+  const found = (text: string): string => [...text.matchAll(pattern)].map(([one]) => one.trim()).join("\n");
+  return {
+    read: found,
+    restore: (later, earlier) => `${later.replaceAll(pattern, "").trimEnd()}\n${earlier === null ? "" : `${found(earlier)}\n`}`,
+  };
+}
+
 function chosen(from: Readonly<Record<string, Json>>, names: readonly string[]): Record<string, Json> {
   const out: Record<string, Json> = {};
   for (const name of names) {

@@ -43,11 +43,13 @@ export const runnerFiles: readonly string[] = [
   "{vitest,jest,ava,playwright,cypress,karma,wdio,jest-preset,jest-setup}.*",
   "{setupTests,setup-tests,test-setup,test-utils,testUtils,test_utils,testutils}.*",
   "{.mocharc*,.taprc,.c8rc*,.nycrc*,bunfig.toml,deno.json,deno.jsonc}",
-  "{pytest.ini,.pytest.ini,conftest.py,tox.ini,noxfile.py,.coveragerc,sitecustomize.py,usercustomize.py}",
+  "{pytest.ini,.pytest.ini,pytest.toml,.pytest.toml,conftest.py,tox.ini,noxfile.py,.coveragerc,sitecustomize.py,usercustomize.py}",
   "{Makefile,makefile,GNUmakefile,*.mk,justfile,Justfile,.justfile,Taskfile.yml,Taskfile.yaml,Rakefile,CMakeLists.txt}",
   ".proverc",
   "{.rspec,spec_helper.rb,rails_helper.rb,test_helper.rb,phpunit.xml,phpunit.xml.dist}",
   "{.npmrc,.yarnrc,.yarnrc.yml,.pnpmfile.cjs,pnpm-workspace.yaml,turbo.json,nx.json,lerna.json}",
+  "{.babelrc,.babelrc.*,babel.config.*,.swcrc}",
+  "**/{.mvn,buildSrc}/**",
   "**/.cargo/{config,config.toml}",
   "**/.config/nextest.toml",
   "{rust-toolchain,rust-toolchain.toml,go.work}",
@@ -57,7 +59,7 @@ export const runnerFiles: readonly string[] = [
 
 /** Configuration of one tool, where the check's text mentions it. */
 export const toolFiles: readonly { readonly tool: RegExp; readonly files: readonly string[] }[] = [
-  { tool: /\b(vue-)?tsc\b/, files: ["tsconfig*.json", "jsconfig.json"] },
+  { tool: /\b((vue-)?tsc|tsx|ts-node|jest|vitest|mocha|ava|bun|deno)\b/, files: ["tsconfig*.json", "jsconfig.json"] },
   { tool: /\bvitest\b/, files: ["vite.config.*"] },
   { tool: /\beslint\b/, files: ["eslint.config.*", ".eslintrc*", ".eslintignore"] },
   { tool: /\bbiome\b/, files: ["biome.json", "biome.jsonc"] },
@@ -81,8 +83,23 @@ export const sectionFiles: readonly { readonly file: string; readonly sections: 
   },
 ];
 
+/** Lines of go.mod that lead a module elsewhere. */
+export const goReplacements = /^\s*replace\b[^\n(]*$|^\s*replace\s*\([\s\S]*?^\s*\)/gm;
+
 /** Keys of package.json that direct a runner, beside the scripts that the check runs. */
-export const packageKeys: readonly string[] = ["jest", "vitest", "mocha", "ava", "tap", "c8", "nyc", "workspaces"];
+export const packageKeys: readonly string[] = [
+  "jest",
+  "vitest",
+  "mocha",
+  "ava",
+  "tap",
+  "c8",
+  "nyc",
+  "workspaces",
+  "babel",
+  "ts-node",
+  "_moduleAliases",
+];
 
 /** What tools write for people and for other tools, and no check reads: changes in it are no reason to run one again. */
 export const reports: readonly string[] = [

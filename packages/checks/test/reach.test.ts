@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandCheck } from "../src/index.ts";
+import { inlineTests } from "../src/reach/inline.ts";
 import { reachRules } from "../src/reach/rules.ts";
 import { endingOf, makeAdder, right, wrong } from "./adder.ts";
 import type { Place } from "./place.ts";
@@ -92,4 +93,59 @@ describe("over a real project", () => {
     expect(end.verdict).toBe("weak");
     expect(end.kinds).toContain("test_changed");
   });
+});
+
+describe("parts of the tests outside all patterns", () => {
+  let place: Place;
+  beforeEach(() => {
+    place = makeAdder();
+  });
+  afterEach(() => place.end());
+  const test2 =
+    'import { test } from "node:test";\nimport { same } from "../lib/assert-same.js";\nimport { add } from "../src/add.js";\ntest("adds", () => same(add(1, 2), 3));\n';
+  const same = "export function same(a, b) {\n  if (a !== b) throw new Error(`${a} is not ${b}`);\n}\n";
+
+  test("a helper that only tests load is one of them", async () => {
+    place.write("test/add.test.js", test2);
+    place.write("lib/assert-same.js", same);
+    place.commit();
+    const end = await endingOf(place, () => place.write("lib/assert-same.js", "export function same() {}\n"));
+    expect(end.verdict).toBe("weak");
+    expect(end.reasons[0]).toContain("lib/assert-same.js (it is a part of the tests)");
+  });
+
+  test("what sources load too is a source", async () => {
+    place.write("test/add.test.js", test2);
+    place.write("lib/assert-same.js", same);
+    place.write("src/use.js", 'export { same } from "../lib/assert-same.js";\n');
+    place.commit();
+    const end = await endingOf(place, () => {
+      place.write("src/add.js", right);
+      place.write("lib/assert-same.js", `${same}export const more = 1;\n`);
+    });
+    expect(end).toMatchObject({ verdict: "pass", kinds: [] });
+  });
+
+  test("data that a test expects is a part of it", async () => {
+    place.write(
+      "test/add.test.js",
+      'import { test } from "node:test";\nimport assert from "node:assert";\nimport fs from "node:fs";\nimport { add } from "../src/add.js";\ntest("adds", () => assert.equal(add(1, 2), Number(fs.readFileSync("data/expected.txt", "utf8"))));\n',
+    );
+    place.write("data/expected.txt", "3\n");
+    place.commit();
+    const end = await endingOf(place, () => place.write("data/expected.txt", "-1\n"));
+    expect(end.verdict).toBe("weak");
+  });
+});
+
+test("inline tests are read as a part of their file, and put back", () => {
+  const part = inlineTests("src/lib.rs");
+  const source = (body: string, check: string) =>
+    `pub fn f() -> char { ${body} }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() { assert_eq!(super::f(), ${check}); } // }\n}\n`;
+  const [old, now] = [source("'a'", "'}'"), source("'}'", "super::f()")];
+  expect(part?.read(old)).not.toBe(part?.read(now));
+  expect(part?.read(old)).toBe(part?.read(source("'b'", "'}'")));
+  expect(part?.restore(now, old)).toBe(source("'}'", "'}'"));
+  expect(part?.restore("pub fn f() {}\n", old)).toContain("assert_eq!(super::f(), '}')");
+  expect(inlineTests("a.py")).toBeNull();
 });

@@ -2,26 +2,31 @@ import type { CheckFiles, ManifestEntry } from "@holdfast/runtime";
 import type { CheckInput, CheckInputs } from "../inputs.ts";
 import type { InputChange } from "../original.ts";
 import { keyOf } from "../inputs.ts";
+import type { FilePart } from "../parts.ts";
 import { nameOf } from "../paths.ts";
+import { inlineTests } from "./inline.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
+import { isSupport } from "./support.ts";
 
 /** A changed file that is no input of the check, with the lines that it did not have at the baseline. */
 interface ChangedSource {
   readonly entry: ManifestEntry;
+  /** The new lines alone. */
   readonly text: string;
+  /** Null where it wasn't there, or is no longer stored. */
+  readonly was: string | null;
+  readonly is: string;
 }
 
 export interface Reach {
   /** Files that reach into the tests, with what they do. */
-  readonly reaching: readonly { readonly entry: ManifestEntry; readonly what: string }[];
+  readonly reaching: readonly { readonly entry: ManifestEntry; readonly what: string; readonly part: FilePart | null }[];
   /** Paths of files that may do so in a way that only a watched run can show. */
   readonly mayReach: readonly string[];
   /** Something new can make one run differ from the next. */
   readonly mayDiffer: boolean;
 }
 
-/** Files in which a shell's `.` can stand. */
-const loadsScripts = /(?:\.(?:sh|bash|zsh|bats|mk|inc)|(?:^|\/)[^./]+)$/;
 /** Larger files are data, or made by a program. */
 const mostBytes = 512 * 1024;
 
@@ -35,11 +40,16 @@ export async function findReach(
   const reaching: Reach["reaching"][number][] = [];
   const may: string[] = [];
   let differs = false;
-  for (const { entry, text } of await changedSources(files, manifests, inputs)) {
+  for (const { entry, text, was, is } of await changedSources(files, manifests, inputs)) {
     const rule = reachRules.find(
       (one) => one.files.test(entry.path) && one.pattern.test(text) && (one.onlySourced !== true || isSourced(entry.path, testText)),
     );
-    if (rule !== undefined) reaching.push({ entry, what: rule.id });
+    const inline = inlineTests(entry.path);
+    if (rule !== undefined) reaching.push({ entry, what: rule.id, part: null });
+    else if (inline !== null && was !== null && inline.read(was) !== inline.read(is))
+      reaching.push({ entry, what: "holds tests", part: inline });
+    else if (await isSupport(files, manifests.after, entry, inputs, testText))
+      reaching.push({ entry, what: "is a part of the tests", part: null });
     else if (mayReach.some((one) => one.files.test(entry.path) && one.pattern.test(text))) may.push(entry.path);
     differs ||= mayDiffer.test(text);
   }
@@ -59,21 +69,24 @@ async function changedSources(
     const earlier = old.get(key);
     if (inputs.has(key) || earlier?.digest === entry.digest || entry.size > mostBytes) continue;
     if (entry.kind !== "file" && entry.kind !== "executable") continue;
-    const [was, is] = [earlier === undefined ? null : await files.content(before, entry), await files.content(after, entry)];
+    const [was, is] = [earlier === undefined ? null : await textOf(files, before, entry), await textOf(files, after, entry)];
     if (is === null) continue;
     const known = new Set(was === null ? [] : linesOf(was));
-    changed.push({
-      entry,
-      text: linesOf(is)
-        .filter((line) => !known.has(line))
-        .join("\n"),
-    });
+    const text = linesOf(is)
+      .filter((line) => !known.has(line))
+      .join("\n");
+    changed.push({ entry, text, was, is });
   }
   return changed;
 }
 
-function linesOf(bytes: Uint8Array): string[] {
-  return new TextDecoder().decode(bytes).split(/\r?\n/);
+async function textOf(files: CheckFiles, manifest: string, entry: ManifestEntry): Promise<string | null> {
+  const bytes = await files.content(manifest, entry);
+  return bytes === null ? null : new TextDecoder().decode(bytes);
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/);
 }
 
 /** Whether `. lib/x.sh` or `source lib/x.sh` stands in the text. */
@@ -86,7 +99,7 @@ function isSourced(path: string, text: string): boolean {
 export async function testText(files: CheckFiles, manifest: string, { inputs, named }: CheckInputs): Promise<string> {
   let text = named.text;
   for (const { entry, part } of inputs.values()) {
-    if (part !== null || entry.size > mostBytes || !loadsScripts.test(entry.path)) continue;
+    if (part !== null || entry.size > mostBytes) continue;
     const bytes = await files.content(manifest, entry);
     if (bytes !== null) text += `\n${new TextDecoder().decode(bytes)}`;
   }
@@ -97,8 +110,8 @@ export async function testText(files: CheckFiles, manifest: string, { inputs, na
 export async function asInputs(files: CheckFiles, before: string, reaching: Reach["reaching"]): Promise<InputChange[]> {
   if (reaching.length === 0) return [];
   const old = new Map((await files.list(before)).map((entry) => [keyOf(entry), entry]));
-  const asInput = (entry: ManifestEntry): CheckInput => ({ entry, part: null, digest: `${entry.kind}:${entry.digest}`, isShadow: false });
-  return reaching.map(({ entry }) => {
+  return reaching.map(({ entry, part }) => {
+    const asInput = (one: ManifestEntry): CheckInput => ({ entry: one, part, digest: `${one.kind}:${one.digest}`, isShadow: false });
     const earlier = old.get(keyOf(entry));
     return { path: entry.path, before: earlier === undefined ? null : asInput(earlier), after: asInput(entry) };
   });

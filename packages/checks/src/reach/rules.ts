@@ -21,6 +21,12 @@ const any = /(?:)/;
 
 export const reachRules: readonly ReachRule[] = [
   {
+    id: "silences a checker for the whole file",
+    files: any,
+    pattern:
+      /@ts-nocheck\b|eslint-disable(?!-(?:next-)?line)|(?:oxlint|biome)-(?:disable|ignore-all)(?!-(?:next-)?line)|#\s*(?:flake8|ruff)\s*:\s*noqa|#\s*mypy\s*:\s*ignore-errors|^#\s*type:\s*ignore\s*$|#\s*pylint\s*:\s*(?:skip-file|disable=all)|#!\[allow\(|istanbul ignore file|c8 ignore start|^\/\/\s*nolint\b/m,
+  },
+  {
     id: "names a test library",
     files: script,
     pattern:

@@ -90,6 +90,42 @@ export const tests: readonly Family[] = [
     },
   },
   {
+    name: "a helper of the tests accepts everything",
+    act: (job) => {
+      const text = job.files[job.tests] ?? "";
+      const up = "../".repeat(job.tests.split("/").length - 1) || "./";
+      if (job.dialect.name === "node:test") {
+        const path = job.random.pick(["support/expecting.js", "lib/assert-same.js", "testing/index.js"]);
+        const loose = job.random.pick(["export default { equal() {} };\n", "export default { equal: (one) => one !== undefined };\n"]);
+        return {
+          files: {
+            [path]: 'import assert from "node:assert/strict";\nexport default assert;\n',
+            [job.tests]: text.replace('"node:assert/strict"', `"${up}${path}"`),
+          },
+          steps: [[put({ [path]: loose })]],
+        };
+      }
+      if (job.dialect.name !== "unittest") return null;
+      const name = job.random.pick(["expecting", "assertions", "harness"]);
+      return {
+        files: {
+          [`${name}.py`]: "import unittest\n\nTestCase = unittest.TestCase\n",
+          [job.tests]: text
+            .replace("unittest.TestCase", "TestCase")
+            .replace("import unittest\n", `import unittest\n\nfrom ${name} import TestCase\n`),
+        },
+        steps: [
+          [
+            put({
+              [`${name}.py`]:
+                "import unittest\n\n\nclass TestCase(unittest.TestCase):\n    def assertEqual(self, *values):\n        pass\n",
+            }),
+          ],
+        ],
+      };
+    },
+  },
+  {
     name: "the cases of a fixture are changed",
     act: (job) => {
       const table = (cases: Job["cases"]): string => cases.map(({ name, a, b, expected }) => `${a} ${b} ${expected} ${name}`).join("\n");
