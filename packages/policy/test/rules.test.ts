@@ -86,6 +86,11 @@ describe("command words", () => {
     expect(await policy.decide(request("npm install"))).toMatchObject({ decision: "allow", scope: { network: ["registry.npmjs.org"] } });
     expect(await policy.decide(request("npm install && ls"))).toMatchObject({ decision: "allow" });
     expect(await policy.decide(request("npm install && ./other"))).toMatchObject({ decision: "review" });
+    // Approved for the rest, the call has what the rule grants as well.
+    expect((await policy.decide(request("npm install > ~/log"))).scope).toEqual({
+      network: ["registry.npmjs.org"],
+      writable: ["/home/ana/log"],
+    });
     const without = createPolicy({ ...machine, rules: user({ command: "npm install", decision: "allow" }) });
     expect(await without.decide(request("npm install"))).toMatchObject({ decision: "review", rule: { id: "builtin:network" } });
   });
@@ -103,6 +108,8 @@ describe("command words", () => {
     ])
       expect(await decideWith(rules, command), command).toBe("deny user-1");
     expect(await decideWith(rules, "git push $FLAGS")).toMatch(/^review/);
+    const doubtful = await createPolicy({ ...machine, rules }).decide(request("git push $FLAGS"));
+    expect(doubtful.reason).toMatch(/^May be what a rule refuses: /);
     expect(await decideWith(rules, `git ${"-c a.b=push ".repeat(2_000)}push --force`)).toBe("deny user-1");
     expect(await decideWith(rules, "git pull --force")).not.toMatch(/^deny/);
     expect(await decideWith(user({ command: "rm" }), "echo rm")).toMatch(/^allow/);

@@ -109,15 +109,21 @@ export function judge(judged: JudgedRequest, rules: RuleSet, alone: AloneFacts):
   const shown = answer.decision === "review" ? reviewed : [answer];
   const others = shown.filter((match) => match.rule.id !== answer.rule.id);
   const also = [...new Map(others.map((match) => [match.rule.id, match])).values()].slice(0, 3);
+  // What a rule grants to a part of it, the call has after an approval as well: it is shown with the rest.
+  const granted = parts.reduce<Scope>((sum, part) => widen(sum, part.granted), {});
   return {
     decision: answer.decision,
     rule: { id: answer.rule.id, source: answer.rule.source },
-    reason: [answer, ...also].map(({ rule, fact }) => fill(rule.person, whatOf(fact, judged))).join(" "),
-    forModel: fill(answer.rule.model, whatOf(answer.fact, judged)),
-    scope: answer.decision === "review" ? shown.reduce<Scope>((scope, match) => widen(scope, match.fact.scope), {}) : {},
+    reason: [answer, ...also].map((match) => toPerson(match, judged)).join(" "),
+    forModel: `${answer.decision === answer.rule.decision ? "" : "Needs a person, as it may be what a rule refuses. "}${fill(answer.rule.model, whatOf(answer.fact, judged))}`,
+    scope: answer.decision === "review" ? shown.reduce<Scope>((scope, match) => widen(scope, match.fact.scope), granted) : {},
     provenRead: false,
     ...(answer.decision === "review" ? { risk: riskOf(judged) } : {}),
   };
+}
+
+function toPerson({ rule, fact, decision }: Match, judged: JudgedRequest): string {
+  return `${decision === rule.decision ? "" : "May be what a rule refuses: "}${fill(rule.person, whatOf(fact, judged))}`;
 }
 
 /** What an allow adds holds for a whole line, so everything on it must be allowed it, or do nothing but read. */
