@@ -11,6 +11,7 @@ const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Ev
   "command-policy": () => import("./eval/command-policy.ts"),
   dojo: () => import("./eval/dojo.ts"),
   lies: () => import("./eval/lies.ts"),
+  "exact-values": () => import("./eval/exact-values.ts"),
   "tool-search": () => import("./eval/tool-search.ts"),
 };
 

@@ -29,7 +29,12 @@ export async function replayLogs(logs: readonly RecordedLog[]): Promise<Replayed
   for (const recorded of logs) {
     const { session } = recorded.row;
     const { instructions } = recorded;
-    const director: Director = { behaviour: 1, describe: () => [], direct: ({ tools, items }) => ({ instructions, tools, items }) };
+    const director: Director = {
+      behaviour: 1,
+      describe: () => [],
+      compact: () => Promise.reject(new Error("nothing is shortened here")),
+      direct: ({ tools, items }) => ({ instructions, tools, items }),
+    };
     const blobs = { put: refuse, get: async () => null, has: refuse, size: refuse, delete: refuse, collect: refuse };
     const report = await replaySession({ log: logOf(recorded), blobs, director, bodyDigest: createBodyDigest() }, session);
     const { departure, digest, bodies } = report;

@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   },
   sessions: { summary: "list, search, export, fork, prune … sessions", load: () => import("./commands/sessions.ts") },
   replay: { summary: "derive a session again from its log, and say where it departs", load: () => import("./commands/replay.ts") },
+  compactions: { summary: "show how a session's conversation was shortened", load: () => import("./commands/compactions.ts") },
   approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
   answer: { summary: "show or answer what a session asks a person", load: () => import("./commands/answer.ts") },
   worker: { summary: "go on with sessions that nobody drives", load: () => import("./commands/worker.ts") },

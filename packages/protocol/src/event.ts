@@ -6,6 +6,7 @@ import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope, value
 import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
 import { assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
+import { compactedEntry, compactionReport, compactionTrigger } from "./compaction.ts";
 import { json } from "./json.ts";
 import { limits } from "./limits.ts";
 import { outcome } from "./outcome.ts";
@@ -36,6 +37,8 @@ export const settings = z.object({
   acceptCheckChanges: z.array(z.string()),
   /** The JSON Schema that the final answer is held to. Null: no more. */
   outputSchema: json.optional(),
+  /** Tokens of a request above which the conversation is shortened; absent: most of what the model's window holds. */
+  compactAtTokens: z.number().int().positive().optional(),
   /** True while the session only explores: its turns end in plans, and one that a person accepts is carried out. */
   isPlanning: z.boolean().optional(),
 });
@@ -198,6 +201,20 @@ export const eventPayloads = {
   /** A later check of the round changed files: these are run once more. */
   "checks.reopened": z.object({ checkIds: z.array(z.string()) }),
   "round.judged": z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail"]), report }),
+  "compaction.started": z.object({ trigger: compactionTrigger, tokens: z.number().int() }),
+  /** From event `start` (this one) on there is a new window. It begins with the entries, as one notice. */
+  "window.compacted": z.object({
+    start: z.number().int(),
+    trigger: compactionTrigger,
+    id: z.string(),
+    trust: trustLabel,
+    entries: z.array(compactedEntry),
+    /** Answers of the model before this window. */
+    answers: z.number().int(),
+    report: compactionReport,
+  }),
+  /** The old window stays. */
+  "compaction.failed": z.object({ reason: z.string() }),
   "hook.ran": hookRun,
   /** The place where commands run was made for this session. `expiresAt`: when it ends by itself, ms; null: never. */
   "sandbox.opened": z.object({ sandboxId: z.string(), expiresAt: z.number().nullable() }),

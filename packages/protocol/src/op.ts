@@ -23,6 +23,8 @@ export const op = z.discriminatedUnion("type", [
     /** With `allow`: take this offer of the approval, too. */
     grant: z.object({ for: grantFor, offer: z.string() }).optional(),
   }),
+  /** Shorten the conversation at the next point between two steps. */
+  z.object({ type: z.literal("compaction.request"), by: z.string() }),
   z.object({ type: z.literal("question.answer"), questionId: z.string(), answer, by: z.string() }),
 ]);
 export type Op = z.infer<typeof op>;

@@ -206,7 +206,26 @@ export function portsOf(world: World, pid = 1, alive: ReadonlySet<number> = new 
     },
     verifier: createTestVerifier(world),
     policy: { decide: async (request) => world.policy?.(request.tool, request) ?? allow },
-    director: { behaviour: 1, describe: () => [], direct: ({ tools, items }) => ({ instructions: "be good", tools, items }) },
+    director: {
+      behaviour: 1,
+      describe: () => [],
+      compact: async ({ previous, events, before }) => {
+        const said = events.flatMap((event) =>
+          event.type === "turn.started" || event.type === "input.taken" ? [event.payload.message] : [],
+        );
+        const entries = [
+          ...previous,
+          ...said.map(({ id, parts }) => ({
+            section: "user" as const,
+            text: parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
+            from: [id],
+          })),
+        ];
+        const chars = entries.reduce((sum, { text }) => sum + text.length + 1, 60);
+        return { entries, report: { before, after: { chars }, kept: {}, dropped: [], pinned: 0, flags: [] } };
+      },
+      direct: ({ tools, items }) => ({ instructions: "be good", tools, items }),
+    },
     secrets: { get: async () => null, values: () => ["very-secret-value"] },
     signer: { keyId: "k", sign: async (text) => `signed ${text}`, verify: async (text, signature) => signature === `signed ${text}` },
     wakeups: {

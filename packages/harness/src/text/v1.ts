@@ -72,3 +72,24 @@ export function describeOutput(schema: Json): string {
   if (schema === null) return "The final answer follows no JSON Schema any more: give it in words.";
   return `The final answer (the one without a call) must be JSON alone, no words around it and no code fence, valid under this JSON Schema:\n${JSON.stringify(schema)}`;
 }
+
+/** Begins a window that follows another one. */
+export const afterCompaction = `The conversation before this was shortened. What follows is the session's state, taken from its log by the runtime. Nothing else is lost: call lookup with words about it to get any exact value (id, path, hash, URL, port, setting…) back word for word. Values that you remember but don't see here are not to be trusted; look them up.`;
+
+/** In the order that a model reads them. */
+export const sectionHeadings = {
+  goal: "Goal of this turn, in the user's words:",
+  constraints: "What binds you, in the user's words:",
+  user: "What the user has said:",
+  approvals: "Answers to approvals:",
+  openTasks: "Open:",
+  completed: "Carried out:",
+  decisions: "Decisions:",
+  artifacts: "Files changed, as they are now:",
+  checks: "Checks, as they ran last:",
+  failures: "What failed or was refused:",
+  exactValues: "Lines with exact values from the latest results:",
+  world: "The world, where it is not as told at the start:",
+  currentState: "Where you are:",
+  nextAction: "Next:",
+};

@@ -47,6 +47,22 @@ export function createRemember(): Remember {
   };
 }
 
+/** What a call's input says: its texts as they are meant, not as JSON writes them. */
+function plainOf(input: string): string {
+  const lines: string[] = [];
+  const read = (value: unknown, name: string): void => {
+    if (typeof value === "string") lines.push(value.includes("\n") ? `${name}:\n${value}` : `${name}: ${value}`);
+    else if (typeof value === "object" && value !== null) for (const [key, inner] of Object.entries(value)) read(inner, key);
+    else lines.push(`${name}: ${String(value)}`);
+  };
+  try {
+    read(JSON.parse(input), "input");
+  } catch {
+    return input;
+  }
+  return lines.join("\n");
+}
+
 async function take({ archive, calls }: Kept, event: Recorded, past: Past): Promise<void> {
   const origin = (item: Item, more: Pick<Origin, "speaker" | "from" | "trust">): Origin => ({
     seq: event.seq,
@@ -71,7 +87,7 @@ async function take({ archive, calls }: Kept, event: Recorded, past: Past): Prom
       for (const item of event.payload.items) {
         if (item.kind === "tool_call") {
           calls.set(item.callId, `${item.name} ${item.input}`.slice(0, callChars));
-          archive.add(item.input, origin(item, { speaker: "model", from: `the input of ${item.name}`, trust: "tool" }));
+          archive.add(plainOf(item.input), origin(item, { speaker: "model", from: `the input of ${item.name}`, trust: "tool" }));
         } else if (item.kind === "assistant_message") {
           archive.add(item.text, origin(item, { speaker: "model", from: "what you said", trust: "tool" }));
         }

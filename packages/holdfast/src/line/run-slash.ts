@@ -85,6 +85,18 @@ async function slash(name: Exclude<SlashName, "quit">, rest: string, context: Sl
       if (current === null) return ["there is no session yet: the first prompt begins it"];
       return [`now called ${sanitizeLine(await current.host.runtime.renameSession(current.host.ports, current.session, rest))}`];
     }
+    case "compact": {
+      if (current === null) return ["there is no conversation yet"];
+      const { ports, runtime } = current.host;
+      await runtime.post(ports, current.session, { type: "compaction.request", by: "the person at the terminal" });
+      await runtime.drive(ports, current.session, { waiting: "return" });
+      const [{ compactionsOf }, { showCompaction }] = await Promise.all([
+        import("@holdfast/runtime/session/compactions"),
+        import("../render/compaction.ts"),
+      ]);
+      const last = (await compactionsOf(ports, current.session)).at(-1);
+      return last === undefined ? ["nothing was shortened"] : showCompaction(last);
+    }
     case "fork": {
       const made = await context.fork(rest);
       if (made === null || current === null) return ["there is no session yet: the first prompt begins it"];

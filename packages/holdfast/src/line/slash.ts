@@ -11,6 +11,7 @@ export const slashCommands = {
   prompts: "reusable prompts; /NAME ARGS uses one",
   sessions: "the sessions of this folder",
   rename: "/rename TITLE gives this session another title",
+  compact: "shortens the conversation: the model goes on with the session's state",
   fork: "goes on in a fork of this session, which stays as it is (/fork TITLE names the fork)",
   cost: "tokens and cost of this session",
   quit: "leaves; the session stays and can be gone on with",

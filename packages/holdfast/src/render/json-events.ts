@@ -168,6 +168,12 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
         const { callId, durationMs, ...run } = event.payload;
         return within({ type: "hook.ran", ...run, call_id: callId, duration_ms: Math.round(durationMs) });
       }
+      case "window.compacted": {
+        const { trigger, report } = event.payload;
+        return within({ type: "window.compacted", trigger, before: report.before, after: report.after, pinned: report.pinned });
+      }
+      case "compaction.failed":
+        return within({ type: "compaction.failed", reason: event.payload.reason });
       case "limit.warned":
         return within({ type: "limit.warned", ...event.payload });
       case "limit.reached":

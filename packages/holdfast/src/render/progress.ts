@@ -253,6 +253,12 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         return event.payload.changed.flatMap((line, index) =>
           row(index === 0 ? "sandbox" : "", index === 0 ? `made again ${line}` : line, style.care),
         );
+      case "window.compacted": {
+        const { before, after } = event.payload.report;
+        return row("compact", `${before.chars} characters of conversation became ${after.chars}`, style.care);
+      }
+      case "compaction.failed":
+        return row("compact", `not shortened: ${event.payload.reason}`, style.care);
       case "limit.warned": {
         const { limit, value, max } = event.payload;
         return row("limit", `${limit}: little is left, ${Number(value.toFixed(4))} of ${max} used`, style.care);

@@ -189,6 +189,7 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
     takesBaseline: wishes.takesBaseline && checks.baseline,
     acceptCheckChanges: [...new Set([...(checks.acceptChanges ?? []), ...wishes.acceptCheckChanges])],
     ...(wishes.outputSchema == null ? {} : { outputSchema: wishes.outputSchema }),
+    ...(from.config.compaction.triggerTokens === undefined ? {} : { compactAtTokens: from.config.compaction.triggerTokens }),
     ...(wishes.isPlanning === true ? { isPlanning: true } : {}),
   };
 }

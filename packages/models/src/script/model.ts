@@ -35,7 +35,7 @@ export function createScriptModel(source: Script | readonly ScriptStep[] | Scrip
   const traceless = createTally();
 
   async function answerTo(request: SamplingRequest): Promise<ScriptAnswer> {
-    const index = countAnswers(request.items);
+    const index = (request.answersBefore ?? 0) + countAnswers(request.items);
     if (typeof source === "function") return source({ request, index });
     if (script === null) return {};
     const position = stepAt(script, index, traceless.count(request.items, index));

@@ -11,6 +11,7 @@ import { answerAtDeadline } from "./answer.ts";
 import { intend, runCall } from "./call.ts";
 import type { Driver } from "./driver.ts";
 import { flush, isFatal, messageOf, newId, stage, stop, stopAt } from "./driver.ts";
+import { compactionMark, compactWindow } from "./compact.ts";
 import type { Steering } from "./inbox.ts";
 import { hasControl, takeInbox } from "./inbox.ts";
 import { keep } from "./kept.ts";
@@ -88,7 +89,11 @@ async function run(driver: Driver): Promise<DriveEnd> {
       // The machine slept or its clock was set: that time belongs to nobody, as if another driver had gone on.
       if (driver.head.turn !== null && Math.abs(skewNow - skew) > largestDriftMs) stage(driver, [attached(driver)]);
       skew = skewNow;
-      while (settled.length > 0) take(driver, running, settled.shift() as Settled);
+      while (settled.length > 0) {
+        // What was typed while the conversation was shortened has waited.
+        hasNews ||= settled[0]?.effect.type === "compact";
+        take(driver, running, settled.shift() as Settled);
+      }
       const end = driver.staged.events.find((event) => event.type === "turn.ended");
       // An ended turn is committed and signed before anything of the next one.
       if (end === undefined) {
@@ -160,7 +165,8 @@ function take(driver: Driver, running: Map<string, Running>, one: Settled): void
   if (isAwaited(driver, one.effect)) stage(driver, one.events);
 }
 
-function isAwaited({ head: { turn, baseline } }: Driver, effect: Effect): boolean {
+function isAwaited({ head: { turn, baseline, compacting } }: Driver, effect: Effect): boolean {
+  if (effect.type === "compact") return compacting !== undefined && (turn === null || (turn.sampling === null && turn.open.length === 0));
   if (turn === null) return false;
   switch (effect.type) {
     case "sample":
@@ -188,6 +194,7 @@ function isAwaited({ head: { turn, baseline } }: Driver, effect: Effect): boolea
 async function close(driver: Driver, running: ReadonlyMap<string, Running>, steering: readonly Steering[]): Promise<void> {
   let waiting = steering;
   const costOf = driver.registers.get("settings", "")?.limits.costPerSession == null ? null : await priceOf(driver);
+  const compactAt = await compactionMark(driver);
   for (;;) {
     const events = advance(driver, {
       now: driver.ports.clock.now(),
@@ -196,6 +203,7 @@ async function close(driver: Driver, running: ReadonlyMap<string, Running>, stee
       steering: waiting.map(({ message }) => message),
       lastAnswer: () => stagedAnswer(driver) ?? finalMessage(driver),
       costOf,
+      compactAt,
     });
     const took = events.filter((event) => event.type === "input.taken").map((event) => event.payload.message.id);
     stage(
@@ -280,6 +288,8 @@ async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Pro
         return await judgeRound(driver, effect.round);
       case "output":
         return await judgeOutput(driver, effect.step);
+      case "compact":
+        return await compactWindow(driver, signal);
       case "end":
         return await endTurn(driver);
     }

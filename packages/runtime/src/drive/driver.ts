@@ -70,7 +70,8 @@ export function stage(driver: Driver, events: readonly SessionEvent[], taken: re
   const { staged } = driver;
   if (staged.events.length === 0) staged.at = driver.ports.clock.now();
   // Whoever made it: nothing of what this process holds as a secret is ever stored.
-  for (const event of redactDeep(events, driver.ports.secrets.values())) {
+  for (const given of redactDeep(events, driver.ports.secrets.values())) {
+    const event = placed(given, driver.head.seq + staged.events.length + 1);
     const applied = apply(driver.head, driver.registers, event, staged.at);
     driver.head = applied.head;
     driver.registers.put(applied.puts);
@@ -79,6 +80,11 @@ export function stage(driver: Driver, events: readonly SessionEvent[], taken: re
     staged.blobs.push(...blobsOf(event));
   }
   staged.taken.push(...taken);
+}
+
+/** A window begins with its own event, whose number is known only now. */
+function placed(event: SessionEvent, seq: number): SessionEvent {
+  return event.type === "window.compacted" ? { type: event.type, payload: { ...event.payload, start: seq } } : event;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { SessionEvent, UserMessage } from "@holdfast/protocol";
 import { answerCovered, takeAnswer } from "./answer.ts";
+import { requestTokens } from "../kernel/compacted.ts";
 import type { Driver } from "./driver.ts";
 import { askHooks, noticesOf } from "./hooks.ts";
 import { newId, settingsOf, stage } from "./driver.ts";
@@ -24,6 +25,8 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
     switch (op.type) {
       case "input.send": {
         const message: UserMessage = { kind: "user_message", id: `itm_${row.messageId}`, trust: op.trust ?? "user", parts: op.parts };
+        // Words that came now would be missing in the window that is being made.
+        if (driver.head.turn === null && driver.head.compacting !== undefined) break;
         if (driver.head.turn === null) stage(driver, await startTurn(driver, message), [row.number]);
         else if (!(await isRefused(driver, row.number, message))) steering.push({ row: row.number, message });
         break;
@@ -35,12 +38,19 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
         stage(driver, await takeAnswer(driver, op), [row.number]);
         if (op.grant !== undefined) stage(driver, await answerCovered(driver));
         break;
+      case "compaction.request":
+        stage(driver, driver.head.compacting === undefined ? [wished(driver)] : [], [row.number]);
+        break;
       case "question.answer":
         stage(driver, await answerQuestion(driver, op), [row.number]);
         break;
     }
   }
   return steering;
+}
+
+function wished({ head }: Driver): SessionEvent {
+  return { type: "compaction.started", payload: { trigger: "hand", tokens: requestTokens(head) } };
 }
 
 /** True where something waits that acts at once. Text alone doesn't: it stays until a turn can take it in. */

@@ -29,6 +29,7 @@ export function requestOf(
     cacheKey: session,
     effort: state.registers.get("settings", "")?.effort ?? null,
     maxOutputTokens,
+    ...(state.head.answersBefore === undefined ? {} : { answersBefore: state.head.answersBefore }),
     ...outputOf(state),
     image,
   };

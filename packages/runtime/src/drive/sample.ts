@@ -10,6 +10,7 @@ import { createStreamRedactor, type StreamRedactor } from "../redact-stream.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
 import { gate } from "./gate.ts";
+import { afterOverflow } from "./compact.ts";
 import { buildRequest, recordOf } from "./request.ts";
 import { askAfter, askBefore } from "./sample-hooks.ts";
 
@@ -149,6 +150,8 @@ function failed(driver: Driver, effect: SampleEffect, error: ModelError, loss: L
   const { turn } = driver.head;
   const since = turn?.sampling?.firstFailureAt ?? now;
   const leftMs = turn === null ? 0 : settingsOf(driver).limits.activeMsPerTurn - turn.activeMs - Math.max(0, now - turn.lastAt);
+  const shorter = error.class === "context_overflow" ? afterOverflow(driver, effect.samplingId) : null;
+  if (shorter !== null) return shorter;
   const delay = retryDelay(error, effect.attempt, now - since, driver.ports.ids.random(), leftMs, driver.options.retryForMs);
   const { samplingId, attempt } = effect;
   const failure: SessionEvent = {

@@ -2,6 +2,7 @@ import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
 import { callsOf } from "./answered.ts";
 import { hasOpenPlan, isWaiting } from "./waiting.ts";
 import { hasOutputSchema, isPlanning } from "./decide.ts";
+import { isCompactionDue, requestTokens } from "./compacted.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
 import { reachedLimit, type CostOf, type Reached } from "./limits.ts";
 import { nearLimits } from "./near.ts";
@@ -20,6 +21,8 @@ export interface AdvanceInput {
   readonly lastAnswer: () => { readonly id: string; readonly text: string } | null;
   /** The model's price, where a limit of cost asks for it and it is known. */
   readonly costOf: CostOf | null;
+  /** Tokens of a request above which the conversation is shortened; null where that is not known yet, or far. */
+  readonly compactAt: number | null;
 }
 
 /**
@@ -99,11 +102,15 @@ export function exhausted({ limit, value, max, reason }: Reached): SessionEvent[
   ];
 }
 
-function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, costOf }: AdvanceInput): SessionEvent[] {
+function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, costOf, compactAt }: AdvanceInput): SessionEvent[] {
+  if (state.head.compacting !== undefined) return [];
   const reached = reachedLimit(state.head, turn, limits, costOf);
   if (reached !== null) return exhausted(reached);
   if (turn.empty > 1)
     return [{ type: "turn.stopping", payload: { outcome: "failed", reason: "the model gave an empty answer twice", error: null } }];
+  if (isCompactionDue(state.head, compactAt)) {
+    return [{ type: "compaction.started", payload: { trigger: "tokens", tokens: requestTokens(state.head) } }];
+  }
   const events: SessionEvent[] = [];
   if (turn.empty > 0) events.push(notice(newId, "Your answer was empty. Go on, or say what you have done."));
   else if (turn.wasCut) events.push(notice(newId, "Your answer was cut at the output limit. Go on from where it stopped."));

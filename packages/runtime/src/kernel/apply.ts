@@ -3,6 +3,7 @@ import { approvalAnswered, approvalRequested, closeApproval, closeQuestion } fro
 import { callDecided, callSettled } from "./call-settled.ts";
 import type { Applied } from "./change.ts";
 import { amendCall, drop, grow, openCall, put, turn } from "./change.ts";
+import { compactionFailed, windowCompacted, withoutPassing } from "./compacted.ts";
 import { forked } from "./forked.ts";
 import { itemErased } from "./item-erased.ts";
 import { loopOf, noRepeats } from "./repeats.ts";
@@ -203,8 +204,14 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return itemErased(head, registers, event.payload);
     case "erasure.finished":
       return { head, puts: [put("erasing", event.payload.itemId, null)] };
+    case "compaction.started":
+      return { head: { ...head, compacting: { trigger: event.payload.trigger } }, puts: [] };
+    case "window.compacted":
+      return { head: windowCompacted(head, event.payload), puts: [] };
+    case "compaction.failed":
+      return { head: compactionFailed(head), puts: [] };
     case "turn.ended":
-      return { head: { ...head, turn: null }, puts: [put("report", "", null)] };
+      return { head: { ...withoutPassing(head), turn: null }, puts: [put("report", "", null)] };
     case "limit.warned":
       return { head: turn(head, (t) => ({ warned: [...(t.warned ?? []), event.payload.limit] })), puts: [] };
     case "sandbox.opened": {

@@ -63,6 +63,8 @@ function contradictionIn(turn: Turn, event: SessionEvent): string | null {
     case "check.completed":
     case "round.judged":
       return turn.checking === null ? "no round of checks was open" : null;
+    case "window.compacted":
+      return sampling === null && open.length === 0 ? null : "something was still in flight";
     case "turn.ended":
       if (turn.id !== event.payload.turnId) return `turn ${turn.id} was open`;
       return sampling === null && open.length === 0 ? null : "something was still in flight";

@@ -1,4 +1,5 @@
 import type { Item, SessionEvent } from "@holdfast/protocol";
+import { compactedNotice } from "./compacted.ts";
 import type { Erasing } from "./erased.ts";
 
 type Numbered = SessionEvent & { readonly seq: number };
@@ -26,6 +27,8 @@ export function itemsOf(event: SessionEvent): readonly Item[] {
       return event.payload.items;
     case "call.settled":
       return [event.payload.result];
+    case "window.compacted":
+      return [compactedNotice(event.payload)];
     default:
       return [];
   }

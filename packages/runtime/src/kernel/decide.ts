@@ -17,6 +17,7 @@ export type Effect =
   | { readonly type: "judge"; readonly key: string; readonly step: number; readonly round: number }
   | { readonly type: "sandbox"; readonly key: string; readonly need: SandboxNeed }
   | { readonly type: "output"; readonly key: string; readonly step: number }
+  | { readonly type: "compact"; readonly key: string }
   | { readonly type: "end"; readonly key: string; readonly step: number };
 
 export interface Plan {
@@ -34,7 +35,7 @@ const nothing: Plan = { effects: [], wakeAt: null, isWaiting: false, need: null 
 /** Which effects should be in flight, and what is waited for. Pure. */
 export function decide(state: State, now: number): Plan {
   const turn = state.head.turn;
-  if (turn === null) return nothing;
+  if (turn === null) return state.head.compacting === undefined ? nothing : { ...nothing, effects: [compaction(state)] };
   if (turn.isInterrupted || turn.stopping !== null) {
     return turn.open.length === 0 && turn.sampling === null ? { ...nothing, effects: [end(turn)] } : nothing;
   }
@@ -62,6 +63,10 @@ export function decide(state: State, now: number): Plan {
   };
 }
 
+function compaction({ head }: State): Effect {
+  return { type: "compact", key: `compact:${head.windowStart}:${head.compactFailedAt ?? 0}` };
+}
+
 function end(turn: Turn): Effect {
   return { type: "end", key: `end:${turn.id}:${turn.step}`, step: turn.step };
 }
@@ -83,6 +88,8 @@ function wanted(state: State, turn: Turn, now: number): Effect[] {
     if (call.state === "intended")
       effects.push({ type: "call", key: `call:${call.id}:${call.attempt}`, callId: call.id, attempt: call.attempt });
   }
+  if (head.compacting !== undefined && !turn.saysDone && sampling === null && turn.open.length === 0)
+    return [...effects, compaction(state)];
   if (turn.saysDone && sampling === null && turn.open.length === 0)
     effects.push(
       ...conclusion(

@@ -1,4 +1,4 @@
-import type { CallOutcome, EventPayload, Item, SessionEvent } from "@holdfast/protocol";
+import type { CallOutcome, EventPayload, Item, SessionEvent, CompactedEntry } from "@holdfast/protocol";
 import { callsOf } from "./answered.ts";
 
 /** Stands where the text of an erased item was. */
@@ -90,6 +90,11 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
       return event.payload.callId !== null && isOfCall(event.payload.callId)
         ? { type: event.type, payload: { ...event.payload, reason: blank(event.payload.reason) } }
         : event;
+    case "window.compacted": {
+      const isKept = ({ from }: CompactedEntry): boolean => !from.some((id) => id === item.id || isOfCall(id));
+      const entries = event.payload.id === item.id ? [] : event.payload.entries.filter(isKept);
+      return entries.length === event.payload.entries.length ? event : { type: event.type, payload: { ...event.payload, entries } };
+    }
     case "round.judged":
     case "turn.ended":
       return withoutWords(event, erasing);

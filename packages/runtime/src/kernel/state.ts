@@ -2,6 +2,7 @@ import type {
   Approval,
   CallPlan,
   CheckDefinition,
+  CompactionTrigger,
   Evidence,
   Grant,
   InspectedPart,
@@ -117,6 +118,12 @@ export interface Head {
   readonly windowChars: number;
   /** The input tokens of the last request as the provider counted them, and `windowChars` as it was then. */
   readonly measured?: { readonly tokens: number; readonly chars: number };
+  /** Set while the conversation is to be shortened, as soon as nothing is in flight. */
+  readonly compacting?: { readonly trigger: CompactionTrigger };
+  /** `windowChars` when that failed last. */
+  readonly compactFailedAt?: number;
+  /** Answers of the model before this window. */
+  readonly answersBefore?: number;
   readonly usage: Usage;
   readonly cost: number | null;
   /** Set once a request's cost could not be told: `cost` is then only a part of what was spent. */

@@ -1,10 +1,12 @@
 import type { Item, SessionEvent } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { createHasher } from "../hash.ts";
+import { compactedNotice } from "./compacted.ts";
 
 /**
  * The items a model sees, oldest first. Results are placed in call order, right after the calls of their sampling, however
- * they came in; nothing else can come between. The array only grows and its items keep their identity.
+ * they came in; nothing else can come between. The array only grows and its items keep their identity, until a compaction
+ * begins another.
  */
 export interface Window {
   readonly items: readonly Item[];
@@ -26,15 +28,19 @@ interface Salted {
 /** Sources that are named. */
 const mostSources = 20;
 
-export function createWindow(): Window {
-  const items: Item[] = [];
+/** `isWhole`: with what was in windows before. */
+export function createWindow(isWhole = false): Window {
+  let items: Item[] = [];
   const untrusted: string[] = [];
   const untrustedOutputs = new Set<string>();
+  const otherOutputs = new Set<string>();
+  /** What was in windows before came from anywhere: so may outputs that this one doesn't name. */
+  let hasUntrustedPast = false;
   /** What calls without a result are called, for the sources. */
   const called = new Map<string, string>();
   let open: string[] = [];
   const results = new Map<string, Salted>();
-  const hasher = createHasher();
+  let hasher = createHasher();
   let unhashed: Salted[] = [];
 
   const place = (added: readonly Salted[]): void => {
@@ -51,15 +57,18 @@ export function createWindow(): Window {
     if (!("trust" in item)) return;
     const source = item.kind === "tool_result" ? (called.get(item.callId) ?? "a call") : item.kind === "notice" ? "a notice" : "a message";
     if (item.kind === "tool_result") called.delete(item.callId);
+    if (item.kind === "tool_result" && item.output !== undefined && item.trust !== "untrusted") otherOutputs.add(item.output);
     if (item.trust !== "untrusted") return;
     if (item.kind === "tool_result" && item.output !== undefined) untrustedOutputs.add(item.output);
     if (untrusted.length < mostSources && !untrusted.includes(source)) untrusted.push(source);
   };
 
   return {
-    items,
+    get items() {
+      return items;
+    },
     untrusted,
-    isUntrustedOutput: (handle) => untrustedOutputs.has(handle),
+    isUntrustedOutput: (handle) => untrustedOutputs.has(handle) || (hasUntrustedPast && !otherOutputs.has(handle)),
     digest() {
       for (const { item, salt } of unhashed) hasher.update(`${salt} ${JSON.stringify(item)}\n`);
       unhashed = [];
@@ -93,6 +102,16 @@ export function createWindow(): Window {
             results.clear();
             place(placed);
           }
+          break;
+        case "window.compacted":
+          if (!isWhole) {
+            items = [];
+            hasher = createHasher();
+            unhashed = [];
+            untrusted.length = 0;
+            hasUntrustedPast ||= event.payload.trust === "untrusted";
+          }
+          append(compactedNotice(event.payload));
           break;
         default:
           break;

@@ -7,6 +7,8 @@ export interface SamplingRequest {
   readonly tools: readonly ToolSpec[];
   /** The window, oldest first. The same objects come again at the next step, so an encoding can be kept by identity. */
   readonly items: readonly Item[];
+  /** Answers that the model gave before this window, where there was one before. */
+  readonly answersBefore?: number;
   readonly cacheKey: string;
   readonly effort: string | null;
   readonly maxOutputTokens: number | null;

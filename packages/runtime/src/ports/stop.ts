@@ -1,7 +1,7 @@
 import type { EventType } from "@holdfast/protocol";
 
 /** Kinds of effect, see `decide`. */
-export const effectTypes = ["sample", "call", "baseline", "snapshot", "check", "judge", "output", "sandbox", "end"] as const;
+export const effectTypes = ["sample", "call", "baseline", "snapshot", "check", "judge", "output", "compact", "sandbox", "end"] as const;
 export type EffectType = (typeof effectTypes)[number];
 
 /** Whose the claim on an attempt becomes: a driver's that is about to act, or nobody's, before a recovering driver goes on. */

@@ -180,6 +180,29 @@ const failing: Scenario = {
   steps: [go, drive],
 };
 
+const shortened: Scenario = {
+  ...plain,
+  name: "a conversation that is shortened",
+  answer: (index, { outside }) => {
+    if (!outside.known.has("long")) return index === 0 ? act : { text: "done" };
+    return { text: "word ".repeat(4_000) };
+  },
+  steps: [
+    go,
+    drive,
+    async ({ post, outside }) => {
+      outside.known.set("long", "yes");
+      await post(say("and more"), "msg_more");
+    },
+    drive,
+    ({ post }) => post({ type: "compaction.request", by: "me" }, "msg_second"),
+    drive,
+    // What was just shortened can't be again.
+    ({ post }) => post({ type: "compaction.request", by: "me" }, "msg_third"),
+    drive,
+  ],
+};
+
 const steering: Scenario = {
   ...plain,
   name: "text typed during a turn",
@@ -333,6 +356,7 @@ export const scenarios: readonly Scenario[] = [
   deadlines,
   hooks,
   failing,
+  shortened,
   steering,
   interrupted,
   limited,
