@@ -37,13 +37,20 @@ export function expandTarget({ name, target }: McpServerConfig, environment: Env
   };
 }
 
-/** The values that must not show in logs and results: of variables put in, and of every header. */
+/** Variables and headers that hold no key: their values are ordinary words and paths, which texts and commands need. */
+const ordinaryVariables = /^(?:HOME|USER|LOGNAME|PATH|PWD|OLDPWD|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TERM|TMPDIR|HOSTNAME|XDG_\w+)$/;
+const ordinaryHeaders = /^(?:accept(?:-.*)?|content-(?:type|language|encoding)|user-agent|referer|origin|mcp-.*)$/i;
+
+/** The values that must not show in logs and results: of variables put in, and of every header that may hold a key. */
 export function secretsOf(config: McpServerConfig, environment: Environment): string[] {
-  const named = variablesOf(config).map((name) => environment[name] ?? "");
+  const named = variablesOf(config).flatMap((name) => (ordinaryVariables.test(name) ? [] : [environment[name] ?? ""]));
   let headers: string[] = [];
   try {
     const target = expandTarget(config, environment);
-    if (target.type === "http") headers = Object.values(target.headers).flatMap((value) => [value, value.replace(/^\w+ /, "")]);
+    if (target.type === "http") {
+      const keys = Object.entries(target.headers).filter(([name]) => !ordinaryHeaders.test(name));
+      headers = keys.flatMap(([, value]) => [value, value.replace(/^\w+ /, "")]);
+    }
   } catch {
     // A variable is missing: there is nothing of it to hide.
   }

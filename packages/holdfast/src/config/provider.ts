@@ -67,7 +67,7 @@ export function problemOf(provider: Provider): HoldfastError | null {
     return variable === undefined
       ? new HoldfastError("no_model", `no key for ${name}`, { hint: `set api_key_env under [providers.${name}] in config.toml` })
       : new HoldfastError("no_model", `no key for ${name}: ${keyFrom.join(" or ")} is not set`, {
-          hint: `export ${variable}=…`,
+          hint: `export ${variable}=…, or keep it: holdfast secrets set ${variable}`,
         });
   }
   return null;
