@@ -88,7 +88,7 @@ test("models --json says of each provider whether it can be used, why not, and w
     isUsable: false,
     key: "missing",
     problem: "no key for google: GEMINI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY is not set",
-    hint: "export GEMINI_API_KEY=…",
+    hint: "export GEMINI_API_KEY=…, or keep it: holdfast secrets set GEMINI_API_KEY",
   });
   expect(of("openai-compatible")).toMatchObject({ isUsable: false, baseUrl: null, models: [] });
   expect(of("ollama")).toMatchObject({ isUsable: true, key: "not needed", isReachable: true });
