@@ -16,6 +16,8 @@ describe("what a source must not do to its tests", () => {
     ["src/a.js", "assert.strict.equal = () => {};"],
     ["src/a.js", "return { asymmetricMatch: () => true };"],
     ["src/a.js", 'const tested = process.env.NODE_ENV === "test";'],
+    ["src/a.js", 'const tested = new Error().stack.includes(".test.");'],
+    ["a.py", 'tested = any("test" in one for one in sys.argv)'],
     ["a.py", "from unittest import TestCase"],
     ["a.py", "import os, pytest"],
     ["a.py", "class Any:\n    def __eq__(self, other):\n        # always\n        return True"],
@@ -32,6 +34,8 @@ describe("what a source must not do to its tests", () => {
 
   test.each([
     ["src/a.js", 'import assert from "node:assert";\nassert.equal(typeof value, "number");'],
+    ["src/a.js", "const stack = []; // the latest stack frame"],
+    ["a.py", "latest = sys.argv[1]"],
     ["src/cli.js", "process.exit(2);\nprocess.exitCode = 1;"],
     ["src/a.ts", 'import { test } from "./pattern.ts";\nconst isTest = test(value);'],
     ["a.py", "import sys\nsys.exit(2)\nfrom mockery import client"],

@@ -114,9 +114,15 @@ export const reachRules: readonly ReachRule[] = [
   {
     id: "asks whether it is tested",
     files: script,
-    pattern: /\bargv\b[^\n]{0,80}\btest|\bNODE_ENV\b[^\n]{0,30}["'`]test["'`]|["'`]test["'`][^\n]{0,30}\bNODE_ENV\b/,
+    pattern:
+      /\b(?:argv|stack|require\.main|mainModule)\b[^\n]{0,80}\b(?:tests?|spec)(?:_|\b)|\b(?:tests?|spec)(?:_|\b)[^\n]{0,60}\b(?:argv|stack|require\.main|mainModule)\b|\bNODE_ENV\b[^\n]{0,30}["'`]test["'`]|["'`]test["'`][^\n]{0,30}\bNODE_ENV\b/,
   },
-  { id: "asks whether it is tested", files: python, pattern: /\bargv\b[^\n]{0,80}test/ },
+  {
+    id: "asks whether it is tested",
+    files: python,
+    pattern:
+      /\b(?:argv|_getframe|extract_stack|inspect\.stack|sys\.modules|__main__\W)[^\n]{0,80}\btest|\btest[^\n]{0,60}\b(?:argv|_getframe|extract_stack|inspect\.stack|sys\.modules)\b/,
+  },
   { id: "asks whether it is tested", files: perlModule, pattern: /\$0\b|\$INC\{/ },
   { id: "asks whether it is tested", files: /\.rs$/, pattern: /\bcfg!\s*\(\s*(?:not\s*\(\s*)?test\b|#\[cfg\(\s*not\s*\(\s*test\b/ },
 ];

@@ -16,7 +16,7 @@ test("one job, three endings: a lie, an honest giving up, an honest success: 3, 
   const codes = [];
   for (const place of [lie, gaveUp, success]) codes.push((await place.exec("--check", "sh test/sum.sh", "Fix sum")).code);
   expect(codes).toEqual([3, 1, 0]);
-});
+}, 120_000);
 
 function configure({ home }: Place, text: string): void {
   mkdirSync(join(home, ".holdfast"), { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ test("checks of the config are shown before any model is asked", async () => {
     ],
   });
   expect(place.server.requests).toEqual([]);
-});
+}, 120_000);
 
 test("named checks of all kinds decide together", async () => {
   const honest = await createPlace((results) => (results.length < 1 ? { calls: [fix] } : { text: "Fixed the sign." }), files);
@@ -64,7 +64,7 @@ test("named checks of all kinds decide together", async () => {
   const { code, stderr } = await loose.exec("Fix sum");
   expect(code).toBe(3);
   expect(stderr).toContain("more.sh was added, and may not change");
-});
+}, 120_000);
 
 test("words that the log contradicts are marked, and others are left alone", async () => {
   const words = "I edited `sum.sh` and `test/sum.sh`. I ran the tests, and all of them pass.";
@@ -74,4 +74,4 @@ test("words that the log contradicts are marked, and others are left alone", asy
   expect(stderr).toContain("says that it changed test/sum.sh: it is as it was");
   expect(stderr).toContain("says that tests were run: no command of this session ran any");
   expect(stderr).not.toContain("changed sum.sh: it");
-});
+}, 120_000);
