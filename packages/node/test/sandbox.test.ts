@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Server } from "node:net";
 import { dirname, join } from "node:path";
@@ -366,6 +366,30 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     servers.push(other);
     await new Promise<void>((done) => other.listen(inside, done));
     expect((await run(`timeout 5 socat - UNIX-CONNECT:${inside} </dev/null 2>&1; true`)).text).not.toContain("REACHED");
+  });
+
+  it("sees none of the workspace's files that a pattern hides, in whatever folder, by whatever name, made meanwhile too (B15)", async () => {
+    const hiding = processesAt(place, { sandbox: { hide: [".env", "keys/**/*.pem"] } });
+    const look = (command: string) =>
+      runToEnd(hiding, specFor(place, command, { confinement: { mode: "workspace-write" }, session: "hiding" }));
+    const files = [".env", "packages/app/.env", "keys/deep/a.pem"];
+    for (const name of files) {
+      mkdirSync(dirname(join(place.workspace, name)), { recursive: true });
+      writeFileSync(join(place.workspace, name), "DATABASE_KEY");
+    }
+    linkSync(join(place.workspace, ".env"), join(place.workspace, "innocent"));
+    symlinkSync("packages/app/.env", join(place.workspace, "link"));
+    const all =
+      "cat .env packages/app/.env new/.env keys/deep/a.pem innocent link 2>&1; grep -rs DATABASE_KEY . ; cp .env .git/x; cat .git/x; mv packages/app p 2>&1; cat p/.env; true";
+    expect((await look(all)).text).not.toContain("DATABASE_KEY");
+    mkdirSync(join(place.workspace, "new"));
+    writeFileSync(join(place.workspace, "new/.env"), "DATABASE_KEY");
+    const { text } = await look(`${all}; echo shown >.env.example; cat .env.example`);
+    expect(text).not.toContain("DATABASE_KEY");
+    expect(text).toContain("shown");
+    await hiding.endSession("hiding", { forget: true });
+    for (const name of [".env", "packages", "keys", "new", "innocent", "link", "p", ".env.example"])
+      rmSync(join(place.workspace, name), { recursive: true, force: true });
   });
 
   it("opens no Unix socket at all where that is asked for, but a pair of them", async () => {

@@ -245,6 +245,7 @@ export const keys = {
         default: true,
       }),
       namespaces: key(toggle, "true: commands may make namespaces, for a browser's or a container's own sandbox", { default: false }),
+      hide: key(list(text), "patterns of files in the workspace that commands don't see, such as .env or config/*.pem", { default: [] }),
       tmp_mb: key(count, "what a session's /tmp may hold, in millions of bytes of memory; 2000, or a quarter of the memory"),
       max_processes: key(count, "processes of a command at once; one that has more is ended", { default: 1000 }),
       max_memory_mb: key(count, "memory of a command with all it starts, in millions of bytes; three quarters of the machine's"),

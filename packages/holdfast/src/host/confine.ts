@@ -6,9 +6,9 @@ const million = 1_000_000;
 
 /** How commands are confined and limited, as the config says it. What it leaves open, the machine decides. */
 export function confinementOf({ sandbox }: Config): Pick<ProcessesOptions, "sandbox" | "limits"> {
-  const { unixSockets, namespaces, tmpMb, maxProcesses, maxMemoryMb, keepFreeMb } = sandbox;
+  const { unixSockets, namespaces, hide, tmpMb, maxProcesses, maxMemoryMb, keepFreeMb } = sandbox;
   return {
-    sandbox: { unixSockets, namespaces, ...(tmpMb !== undefined && { tmpBytes: tmpMb * million }) },
+    sandbox: { unixSockets, namespaces, hide, ...(tmpMb !== undefined && { tmpBytes: tmpMb * million }) },
     limits: {
       processes: maxProcesses,
       freeBytes: keepFreeMb * million,

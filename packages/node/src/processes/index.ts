@@ -216,6 +216,9 @@ function formOf(
     `bubblewrap, ${filter}`,
     `at most ${limits.processes} processes and ${megabytes(limits.memoryBytes)} of memory, ${megabytes(limits.freeBytes)} of each disk stay free: held by ${groups === null ? "a watch that looks eight times a second (no cgroup is delegated here)" : `a cgroup (${groups}) and a watch`}`,
     `/tmp in memory, ${megabytes(options.tmpBytes)} at most`,
+    options.hide.length === 0
+      ? "every file of the workspace readable, .env too ([sandbox] hide)"
+      : `hidden in the workspace: ${options.hide.join(", ")}`,
     options.unixSockets ? "Unix sockets of the machine hidden" : "no Unix sockets",
     socat === null ? "no network can be opened: socat is missing" : "hosts through a proxy alone",
   ];

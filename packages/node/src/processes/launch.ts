@@ -187,6 +187,7 @@ export async function prepareLaunch(
       confinement: spec.confinement,
       cacheMounts: cached?.mounts ?? [],
       ownFolders: context.ownFolders,
+      hide: options.hide,
       links,
       ...(link !== null && link.view !== null && { standing: link.view }),
     });

@@ -7,12 +7,14 @@ import type { FilterOptions } from "./seccomp.ts";
 export interface SandboxOptions extends FilterOptions {
   /** What a session's /tmp may hold, bytes: it lies in memory. */
   readonly tmpBytes: number;
+  /** Patterns of files in the workspace that commands don't see. */
+  readonly hide: readonly string[];
 }
 
 const mebibyte = 1024 * 1024;
 
 export function defaultSandbox(): SandboxOptions {
-  return { unixSockets: true, namespaces: false, tmpBytes: Math.min(2048 * mebibyte, Math.floor(memoryBytes() / 4)) };
+  return { unixSockets: true, namespaces: false, hide: [], tmpBytes: Math.min(2048 * mebibyte, Math.floor(memoryBytes() / 4)) };
 }
 
 /** Generous: they are there for what runs away. A quarter of the memory stays for everything else. */

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
+import { secretFiles } from "./secret-files.ts";
 import type { KnownLinks } from "./gitlinks.ts";
 import { isFolder, maskedPaths } from "./masks.ts";
 import { contains, isWritableAt, mountArguments, mountsUpon } from "./mounts.ts";
@@ -31,6 +32,8 @@ export interface ViewInput extends GroundInput {
   readonly ownFolders: readonly string[];
   /** Repositories in a root that its index names. */
   readonly links: KnownLinks;
+  /** Patterns of files in the workspace that are hidden. */
+  readonly hide?: readonly string[];
   /** What stands already, where the command is shown a session's view. */
   readonly standing?: Standing;
 }
@@ -94,7 +97,8 @@ export function viewOf(input: ViewInput): View {
   const own = roots.filter((root) => !replacedRoots.has(root));
   const protections = isWritable ? own.map((root) => ({ root, ...protectionOf(root, input.links[root] ?? [], input.userHome) })) : [];
   const approved = confinement.scope.writable ?? [];
-  const masked = maskedPaths(input.userHome, input.holdfastHome);
+  const secret = own.flatMap((root) => secretFiles(root, input.hide ?? []));
+  const masked = [...maskedPaths(input.userHome, input.holdfastHome), ...secret];
   const kept = protections.flatMap(({ root, readOnly }) => {
     // What is hidden stays so: in a home folder, `.claude` and its like are a project's places and the user's.
     const paths = [
@@ -107,6 +111,7 @@ export function viewOf(input: ViewInput): View {
     ];
   });
   const ofCommand: Mount[] = [
+    ...hides(secret, input.blank),
     ...input.cacheMounts,
     ...own.map((root) => bind(root, root, isWritable)),
     ...protections.flatMap(({ writable, pinned }) => [...writable, ...pinned]).map((path) => bind(path, path, true)),
