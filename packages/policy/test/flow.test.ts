@@ -80,6 +80,35 @@ describe("what the user's words ask for", () => {
     ])
       expect([words, (await session(words).decide("book_room", room)).decision]).toEqual([words, "review"]);
   });
+  test("holds for an amount that can have been worked out, and for no other", async () => {
+    const asked = (words: string) => session(words).saw("list_invoices", {}, invoices);
+    const pay = (amount: number) => ({ account: "DE89370400440532013000", amount });
+    for (const [words, amount] of [
+      ["Pay half of the invoice of Greenyard.", 120],
+      ["Pay the invoice of Greenyard and 5 % on top.", 252],
+      ["Pay Greenyard the 19% of their invoice and a fee of 2.50.", 48.1],
+      ["Pay the invoice of Greenyard; 40 were paid already.", 200],
+    ] as const)
+      expect([words, (await asked(words).decide("pay_invoice", pay(amount))).decision]).toEqual([words, "allow"]);
+    for (const amount of [2_400, 241, 999_999])
+      expect((await asked("Pay the invoice of Greenyard.").decide("pay_invoice", pay(amount))).decision).toBe("review");
+  });
+  test("gives no wider access than they speak of", async () => {
+    const tools = {
+      share_document: {
+        description: "Give a person access to a document.",
+        properties: { document_id: { type: "integer" }, email: { type: "string" }, permission: { type: "string", enum: ["r", "rw"] } },
+        hints: { reads: false },
+      },
+    };
+    const share = (words: string, permission: string) =>
+      session(words)
+        .saw("find_documents", { name: "plan" }, [{ id: 5, name: "plan.md" }])
+        .decide("share_document", { document_id: 5, email: "ana@north.example", permission }, { tools });
+    expect((await share("Share the document plan.md with ana@north.example.", "r")).decision).toBe("allow");
+    expect((await share("Share the document plan.md with ana@north.example.", "rw")).decision).toBe("review");
+    expect((await share("Share the document plan.md with ana@north.example, who should edit it.", "rw")).decision).toBe("allow");
+  });
   test("holds for the record that they describe, and for a number of its kind alone", async () => {
     const asked = session("Cancel the pottery class.").saw("list_meetings", { day: "2026-06-03" }, meetings(""));
     expect(await asked.decide("cancel_meeting", { meeting_id: 4 })).toMatchObject({ decision: "allow" });

@@ -14,7 +14,17 @@ import { slotsOf } from "./slots.ts";
 import type { Action } from "./tool.ts";
 import { aboutOf, actionOf, looksOf } from "./tool.ts";
 import { keyOf } from "./words.ts";
-import { judgeRepetition, judgeSecret, judgeTime, judgeAmount, judgeTarget, judgeAddress, judgeOtherDay, originOfSlot } from "./values.ts";
+import {
+  judgeRepetition,
+  judgeSecret,
+  judgeTime,
+  judgeAmount,
+  judgeChoice,
+  judgeTarget,
+  judgeAddress,
+  judgeOtherDay,
+  originOfSlot,
+} from "./values.ts";
 
 export interface FlowVerdict {
   readonly decision: Decision;
@@ -107,8 +117,9 @@ function judgeSlot(memory: FlowMemory, action: Action, slot: Slot, mandate: Mand
     case "content":
     case "title":
     case "place":
-    case "choice":
       return [];
+    case "choice":
+      return judgeChoice(memory, slot);
   }
 }
 

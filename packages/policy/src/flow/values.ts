@@ -1,4 +1,5 @@
 import type { Mandate } from "./action.ts";
+import { isWorkedOut } from "./amounts.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
 import { daysOf, isSameDate, isSameDay } from "./dates.ts";
 import type { Finding, FlowCall } from "./finding.ts";
@@ -150,9 +151,48 @@ export function judgeAmount(memory: FlowMemory, slot: Slot, isPayment: boolean):
       return [finding(memory, "tainted", "amount", slot, { from: "prose", tool: pieces[0]?.record.source.tool ?? null, pieces })];
     }
   }
-  // A payment needs something that its amount can have been worked out from.
-  if (isPayment ? memory.largest > 0 && amount <= memory.largest * 2 : amount <= Math.max(10, memory.largest * 2)) return [];
+  if (isPayment ? isPaymentWorkedOut(memory, amount) : amount <= Math.max(10, memory.largest * 2)) return [];
   return [finding(memory, "unproven", "amount", slot, { from: "none", tool: null, pieces: [] })];
+}
+
+function isPaymentWorkedOut(memory: FlowMemory, amount: number): boolean {
+  const { user, trusted, numbers, fieldNumbers } = memory;
+  const read = [...numbers].flatMap(([number, pieces]) => (pieces.some((piece) => isPointedTo(memory, piece)) ? [number] : []));
+  return isWorkedOut(amount, [...user.numbers, ...trusted.numbers, ...read], [...fieldNumbers]);
+}
+
+const broad = /^(?:rw|w|write|writer|edit|editor|modify|admin|administrator|owner|full|public|anyone|everyone|all)$/i;
+const broadWords = [
+  "edit",
+  "writ",
+  "chang",
+  "modify",
+  "contribut",
+  "collaborat",
+  "rw",
+  "admin",
+  "administrator",
+  "public",
+  "own",
+  "owner",
+  "full",
+  "everyon",
+  "anyon",
+  "updat",
+];
+
+/** A wider access than the user's words speak of. */
+export function judgeChoice({ user }: FlowMemory, { path, value }: Slot): Finding[] {
+  if (!broad.test(String(value)) || broadWords.some((word) => user.words.has(word))) return [];
+  return [
+    {
+      type: "unproven",
+      id: "wider",
+      path,
+      value: String(value),
+      sentence: `${path}, ${JSON.stringify(value)}, gives more than your words speak of.`,
+    },
+  ];
 }
 
 /** The same once more: the user's words ask for it once. */
