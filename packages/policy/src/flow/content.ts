@@ -31,21 +31,13 @@ export function judgeContent(memory: FlowMemory, tool: DescribedTool, slots: rea
 
 /** Links, addresses and accounts in a text lead its reader somewhere. */
 function judgeAddressesIn(memory: FlowMemory, { path, value }: Slot, { by }: Mandate): Finding[] {
+  const wantsLink = by.some(({ words }) => meet(words, links));
   return atomsOf(String(value))
     .filter(isAddress)
     .flatMap((atom): Finding[] => {
       const { from, pieces, tool } = originOf(memory, atom.text);
       if (from === "user" || from === "meant" || from === "field") return [];
-      if (
-        from === "prose" &&
-        isPickedOut(
-          memory,
-          atom,
-          pieces,
-          by.some(({ words }) => meet(words, links)),
-        )
-      )
-        return [];
+      if (from === "prose" && isPickedOut(memory, atom, pieces, wantsLink)) return [];
       const where =
         from === "prose"
           ? `stands only in text that others wrote (${tool ?? "a message"})`
@@ -57,7 +49,7 @@ function judgeAddressesIn(memory: FlowMemory, { path, value }: Slot, { by }: Man
           path,
           value: atom.text,
           sentence: `${path} leads to ${JSON.stringify(atom.text.slice(0, 80))}, which ${where}.`,
-          isPointedTo: pieces.some((piece) => isPointedTo(memory, piece)),
+          isPointedTo: wantsLink && pieces.some((piece) => isPointedTo(memory, piece)),
         },
       ];
     });
