@@ -19,7 +19,7 @@ import type { Dice } from "./dice.ts";
 import type { Shops } from "./shops.ts";
 import type { Seen, Tally } from "./tally.ts";
 import { count } from "./tally.ts";
-import { isExpected, mannerFor, nextTask } from "./tasks.ts";
+import { drivenBy, isExpected, mannerFor, nextTask } from "./tasks.ts";
 import type { Addresses } from "./work.ts";
 import { checks, layOut, stepsOf } from "./work.ts";
 
@@ -123,9 +123,10 @@ export async function round(options: RoundOptions): Promise<void> {
       last = await live(task.args, manner, lifeOptions, task.clockAheadMs);
       if (task.isJson) acks.hear(last.stdout);
       if (task.answers !== undefined && (last.code === 0 || /_closed/.test(last.stderr))) answered.add(task.answers);
+      const before = looks;
       looks = await lookAt(home);
       if (last.isKilled) {
-        for (const { replay, what } of looks.flatMap(({ events }) => inFlight(events))) {
+        for (const { replay, what } of drivenBy(task, before, looks).flatMap(({ events }) => inFlight(events))) {
           count(tally.windows, `${replay} ${what}`);
           count(seen.windows, `${replay} ${what}`);
         }

@@ -78,6 +78,14 @@ export function small(...args: string[]): Task {
   return { args, isJson: false, usualMs: 250, ahead: [] };
 }
 
+/** The sessions that a killed process had driven: the one it was started for, or those that it had added to. */
+export function drivenBy({ args, usualMs }: Task, before: readonly Look[], now: readonly Look[]): readonly Look[] {
+  if (usualMs === small().usualMs) return [];
+  const named = now.filter(({ session }) => args.includes(session));
+  if (named.length > 0) return named;
+  return now.filter(({ session, stored }) => stored.length > (before.find((look) => look.session === session)?.stored.length ?? 0));
+}
+
 function hasSettledCall({ events }: Look): boolean {
   return events.some(({ type }) => type === "call.settled");
 }
@@ -122,7 +130,7 @@ export function mannerFor(
   const request: Manner = { type: "at a request", ms: random.whole(40), latestMs };
   if (fault !== null && random.chance(0.6)) return request;
   if (isInterrupted && random.chance(0.25)) return { type: "interrupted", ms: random.whole(60), latestMs };
-  if (dice < 0.72) return { type: "at a point", latestMs };
+  if (dice < 0.66) return { type: "at a point", latestMs };
   if (dice < 0.84) return { type: "in flight", replay: rarest(ahead, seen, random), ms: random.whole(80), latestMs };
   if (dice < 0.87 && ahead.some((name) => name === "keyed" || name === "never")) return request;
   if (dice < 0.9) {
