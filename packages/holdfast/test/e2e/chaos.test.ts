@@ -9,6 +9,8 @@ test("killed 300 times at work, sessions end with nothing lost, doubled, left be
   const { status, stdout } = chaos("--kills", "300", "--seed", "1");
   expect({ status, report: status === 0 ? "" : stdout }).toEqual({ status: 0, report: "" });
   expect(Number(/kills: (\d+)/.exec(stdout)?.[1])).toBeGreaterThanOrEqual(300);
+  const inFlight = ["safe", "keyed", "probe", "never"].map((name) => Number(new RegExp(`^  ${name}: (\\d+)$`, "m").exec(stdout)?.[1]));
+  for (const kills of inFlight) expect(kills).toBeGreaterThan(0);
 }, 600_000);
 
 test.each([
