@@ -366,6 +366,12 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     servers.push(other);
     await new Promise<void>((done) => other.listen(inside, done));
     expect((await run(`timeout 5 socat - UNIX-CONNECT:${inside} </dev/null 2>&1; true`)).text).not.toContain("REACHED");
+    const made = { session: "with-socket" };
+    await run("true", made);
+    await new Promise((closed) => other.close(closed));
+    await run("true", made);
+    await processes.endSession("with-socket", { forget: true });
+    expect(existsSync(inside)).toBe(false);
   });
 
   it("sees none of the workspace's files that a pattern hides, in whatever folder, by whatever name, made meanwhile too (B15)", async () => {

@@ -139,7 +139,12 @@ export function viewOf(input: ViewInput): View {
     masked.filter((path) => standing.identities[path] !== identityOf(path)),
     input.blank,
   );
-  const mounts = mountsUpon(standing.mounts, [...fresh, ...ofCommand]);
+  // What has gone since must not be made again, just to be hidden.
+  const left = standing.mounts.filter((mount) => mount.type !== "hide" || mount.isFolder || masked.includes(mount.to));
+  const mounts = mountsUpon(
+    left.filter(({ to }) => existsSync(to)),
+    [...fresh, ...ofCommand],
+  );
   const dev = isDevShared ? [] : devices("", shmBytes(standing.mounts));
   return { args: ["--dev-bind", standing.path, "/", ...dev, ...mountArguments(mounts, standing.mounts), ...proc], ...seen };
 }
