@@ -5,7 +5,7 @@ import { checkDefinition, evidence, recordedRun, report } from "./check.ts";
 import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope, valueOrigin } from "./decision.ts";
 import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
-import { assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
+import { item, assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
 import { compactedEntry, compactionReport, compactionTrigger } from "./compaction.ts";
 import { json } from "./json.ts";
 import { limits } from "./limits.ts";
@@ -209,6 +209,8 @@ export const eventPayloads = {
     id: z.string(),
     trust: trustLabel,
     entries: z.array(compactedEntry),
+    /** What the model has not answered yet, as it was: it follows the notice. */
+    tail: z.array(item).optional(),
     /** Answers of the model before this window. */
     answers: z.number().int(),
     report: compactionReport,

@@ -64,15 +64,20 @@ describe("a conversation that grows over its mark", () => {
     expect((await readSession(world, session)).items.length).toBeGreaterThan(12);
   });
 
-  test("that can't be shortened ends the turn once, with a way out, and never in a loop", async () => {
-    const { world } = longSession(50, "short");
+  test("that can't be shortened is told once, and the turn goes on without a loop", async () => {
+    const { world } = longSession(20, "short");
     const session = await newSession(portsOf(world), { compactAtTokens: 5_000 });
     await post(portsOf(world), session, say("y".repeat(60_000)));
     const end = await drive(portsOf(world), session, { waiting: "return" });
-    expect(end.standing).toBe("exhausted");
-    expect(end.report?.reasons.join(" ")).toContain("trigger_tokens");
+    expect(end.standing).toBe("unverified");
     const failures = (await world.log.read(session, 1)).filter(({ type }) => type === "compaction.failed");
     expect(failures).toHaveLength(1);
+  });
+
+  test("keeps what the model has not seen yet, whole", async () => {
+    const { world, model } = longSession(12);
+    await runPrompt(portsOf(world), { compactAtTokens: 12_000 });
+    for (const { items } of model.requests.slice(1)) expect(items.at(-1)).toMatchObject({ kind: "tool_result", text: long });
   });
 });
 
@@ -126,6 +131,19 @@ test("a request that the provider finds too long leads to a shorter one", async 
   const { session, end } = await runPrompt(portsOf(world));
   expect(end.standing).toBe("unverified");
   expect((await compactions(world, session)).length).toBeGreaterThan(0);
+});
+
+test("where nothing can be made shorter, a refused request ends the turn with a way out", async () => {
+  const error = { class: "context_overflow" as const, message: "too long", status: 400, code: null, retryAfterMs: null };
+  let asked = 0;
+  const model = createTestModel(() =>
+    (asked += 1) < 3 ? { calls: [{ name: "read", input: { asked } }] } : { fail: { type: "failed", error } },
+  );
+  const world = createWorld({ model, tools: [createTestTool({ name: "read", run: async () => done(long) })] });
+  const { session, end } = await runPrompt(portsOf(world));
+  expect(end.standing).toBe("exhausted");
+  const stopping = (await world.log.read(session, 1)).find(({ type }) => type === "turn.stopping");
+  expect(JSON.stringify(stopping?.payload)).toContain("trigger_tokens");
 });
 
 test("a compaction that is broken off leaves the old window, and is done by the next driver", async () => {

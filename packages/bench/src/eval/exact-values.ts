@@ -144,10 +144,10 @@ async function measure(
       acceptCheckChanges: [],
     },
   });
-  const perRound = Math.ceil(corpus.outputs.length / rounds);
   for (; round < rounds; round += 1) {
-    const outputs = corpus.outputs.slice(round * perRound, (round + 1) * perRound);
-    const place = (index: number): number => (round * perRound + index) % 10;
+    const from = Math.floor((round * corpus.outputs.length) / rounds);
+    const outputs = corpus.outputs.slice(from, Math.floor(((round + 1) * corpus.outputs.length) / rounds));
+    const place = (index: number): number => (from + index) % 10;
     const spoken = outputs.filter((_, index) => place(index) === 3);
     const noted = outputs.filter((_, index) => place(index) === 7);
     const read = outputs.filter((output) => !spoken.includes(output) && !noted.includes(output));

@@ -45,7 +45,7 @@ export interface Archive {
 }
 
 /** What a line counts by who said it, where it has a value of the kind that is asked for, and where it has only ordinary words. */
-const speakerWeights: Readonly<Record<Origin["speaker"], number>> = { tool: 1, user: 1, runtime: 0.8, model: 0.6 };
+const speakerWeights: Readonly<Record<Origin["speaker"], number>> = { tool: 1, user: 1, runtime: 0.9, model: 0.9 };
 const kindBonus = 0.25;
 const valueBonus = 0.3;
 const relatedWeight = 0.4;

@@ -47,6 +47,7 @@ export async function factsOf(request: PolicyRequest, known: Known, isMcpAllowed
     case "ask_user":
     case "give_up":
     case "search_tools":
+    case "lookup":
       return single("harmless_tool", request.tool);
     default:
       return single("unknown_tool", request.tool);

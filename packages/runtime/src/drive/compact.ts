@@ -1,6 +1,6 @@
-import type { CompactedEntry, EventPayload, SessionEvent, TrustLabel } from "@holdfast/protocol";
+import type { CompactedEntry, EventPayload, Item, SessionEvent, TrustLabel } from "@holdfast/protocol";
 import { lowestTrust } from "@holdfast/protocol/trust";
-import { isCompactionDue, requestTokens } from "../kernel/compacted.ts";
+import { charsOf, isCompactionDue, requestTokens, unanswered } from "../kernel/compacted.ts";
 import { itemsOf } from "../kernel/copies.ts";
 import type { RecordedEvent } from "../ports/index.ts";
 import { readEvents } from "../session/stored.ts";
@@ -14,6 +14,7 @@ const smallWindowChars = 60_000;
 const fullPart = 0.75;
 /** A compaction that leaves more than this of the window has freed too little. */
 const mostLeft = 0.7;
+const mostLeftByHand = 0.95;
 
 /** Tokens of a request above which the conversation is shortened; null where that is far. */
 export async function compactionMark(driver: Driver): Promise<number | null> {
@@ -45,26 +46,42 @@ export async function compactWindow(driver: Driver, signal: AbortSignal): Promis
     before,
     judgement: null,
   });
+  const tail = unanswered(window.items);
+  const left = report.after.chars + charsOf(tail);
   const compacted: EventPayload<"window.compacted"> = {
     start: 0,
     trigger,
     id: newId(driver)("itm"),
     trust: trustOf(events, first?.trust),
     entries: [...entries],
-    answers: (first?.answers ?? 0) + events.filter((event) => event.type === "sampling.settled").length,
-    report,
+    ...(tail.length === 0 ? {} : { tail: [...tail] }),
+    answers: (first?.answers ?? 0) + answersIn(events) + answersOfTail(first?.tail) - answersOfTail(tail),
+    report: { ...report, after: { chars: left } },
   };
-  if (report.after.chars <= before.chars * mostLeft) return [...asked.ran, { type: "window.compacted", payload: compacted }];
-  return [...asked.ran, ...freedTooLittle(driver, entries, report.after.chars)];
+  if (left <= before.chars * (trigger === "hand" ? mostLeftByHand : mostLeft))
+    return [...asked.ran, { type: "window.compacted", payload: compacted }];
+  return [...asked.ran, ...freedTooLittle(driver, entries, left)];
 }
 
-/** By hand it is only told. By itself it would come again at each step: the turn ends and says what to do. */
+/**
+ * It is told, and not tried again before the window has grown by a quarter. Where the provider has already refused the request
+ * there is no way on: the turn ends and says what to do.
+ */
 function freedTooLittle(driver: Driver, entries: readonly CompactedEntry[], chars: number): SessionEvent[] {
   const { head } = driver;
   const message = `the conversation can't be shortened: its state alone (${entries.length} entries, ${chars} of ${head.windowChars} characters) fills it`;
-  if (head.turn === null || head.compacting?.trigger === "hand") return [failed(message)];
+  if (head.turn === null || head.compacting?.trigger !== "overflow") return [failed(message)];
   const reason = `${message}; raise [compaction] trigger_tokens, choose a model with a larger window, or start a new session`;
   return [failed(message), { type: "turn.stopping", payload: { outcome: "exhausted", reason, error: null } }];
+}
+
+/** A tail with calls begins with the answer that made them. */
+function answersOfTail(tail: readonly Item[] = []): number {
+  return tail.some(({ kind }) => kind === "tool_call") ? 1 : 0;
+}
+
+function answersIn(events: readonly RecordedEvent[]): number {
+  return events.filter((event) => event.type === "sampling.settled").length;
 }
 
 function failed(reason: string): SessionEvent {

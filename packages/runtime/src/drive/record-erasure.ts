@@ -1,7 +1,7 @@
 import type { EventPayload, Json, SessionEvent } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { eventVersion } from "@holdfast/protocol/version";
-import { itemChars } from "../kernel/change.ts";
+import { charsOf, compactedItems } from "../kernel/compacted.ts";
 import { erasingOf, itemsOf } from "../kernel/copies.ts";
 import { erasedText, withoutItem } from "../kernel/erased.ts";
 import { seenPaths } from "../kernel/item-erased.ts";
@@ -46,7 +46,8 @@ async function erasureOf(driver: Driver, events: readonly RecordedEvent[], itemI
 }
 
 function charsFrom(start: number, events: readonly RecordedEvent[]): number {
-  return events.flatMap((event) => (event.seq < start ? [] : itemsOf(event))).reduce((sum, item) => sum + itemChars(item), 0);
+  const itemsIn = (event: RecordedEvent) => (event.type === "window.compacted" ? compactedItems(event.payload) : itemsOf(event));
+  return charsOf(events.flatMap((event) => (event.seq < start ? [] : itemsIn(event))));
 }
 
 /** An earlier erasure, or a fork's beginning, that keeps a copy of what goes now goes too; what else it kept is kept here. */

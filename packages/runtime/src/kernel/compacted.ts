@@ -1,4 +1,4 @@
-import type { EventPayload, Notice } from "@holdfast/protocol";
+import type { EventPayload, Item, Notice } from "@holdfast/protocol";
 import { itemChars } from "./change.ts";
 import type { Head } from "./state.ts";
 
@@ -7,11 +7,29 @@ export function compactedNotice({ id, trust, entries }: EventPayload<"window.com
   return { kind: "notice", id, trust, text: entries.map(({ text }) => text).join("\n") };
 }
 
+/** What a window begins with. */
+export function compactedItems(payload: EventPayload<"window.compacted">): readonly Item[] {
+  return [compactedNotice(payload), ...(payload.tail ?? [])];
+}
+
+/** What the model has not answered yet: the last calls with their results, and what was said since. */
+export function unanswered(items: readonly Item[]): readonly Item[] {
+  const last = items.findLastIndex(({ kind }) => kind === "assistant_message" || kind === "reasoning" || kind === "tool_call");
+  if (last === items.length - 1 || items[last]?.kind !== "tool_call") return items.slice(last + 1);
+  let first = last;
+  while (first > 0 && ["assistant_message", "reasoning", "tool_call"].includes(items[first - 1]!.kind)) first -= 1;
+  return items.slice(first);
+}
+
 /** A new window begins; what the provider counted was of the old one. */
 export function windowCompacted(head: Head, payload: EventPayload<"window.compacted">): Head {
   const { measured: _, ...uncounted } = head;
   const rest = settledDown(uncounted);
-  return { ...rest, windowStart: payload.start, windowChars: itemChars(compactedNotice(payload)), answersBefore: payload.answers };
+  return { ...rest, windowStart: payload.start, windowChars: charsOf(compactedItems(payload)), answersBefore: payload.answers };
+}
+
+export function charsOf(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + itemChars(item), 0);
 }
 
 function settledDown(head: Head): Head {

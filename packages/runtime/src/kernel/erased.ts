@@ -93,7 +93,9 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
     case "window.compacted": {
       const isKept = ({ from }: CompactedEntry): boolean => !from.some((id) => id === item.id || isOfCall(id));
       const entries = event.payload.id === item.id ? [] : event.payload.entries.filter(isKept);
-      return entries.length === event.payload.entries.length ? event : { type: event.type, payload: { ...event.payload, entries } };
+      const tail = event.payload.tail?.map((one) => (one.id === item.id ? erasedItem(one) : one));
+      const isWhole = entries.length === event.payload.entries.length && !tail?.some((one, at) => one !== event.payload.tail?.[at]);
+      return isWhole ? event : { type: event.type, payload: { ...event.payload, entries, ...(tail === undefined ? {} : { tail }) } };
     }
     case "round.judged":
     case "turn.ended":

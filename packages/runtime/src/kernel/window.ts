@@ -1,7 +1,7 @@
 import type { Item, SessionEvent } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { createHasher } from "../hash.ts";
-import { compactedNotice } from "./compacted.ts";
+import { compactedItems, compactedNotice } from "./compacted.ts";
 
 /**
  * The items a model sees, oldest first. Results are placed in call order, right after the calls of their sampling, however
@@ -111,7 +111,8 @@ export function createWindow(isWhole = false): Window {
             untrusted.length = 0;
             hasUntrustedPast ||= event.payload.trust === "untrusted";
           }
-          append(compactedNotice(event.payload));
+          // Whoever has the windows before has these already.
+          append(...(isWhole ? [compactedNotice(event.payload)] : compactedItems(event.payload)));
           break;
         default:
           break;
