@@ -161,7 +161,7 @@ describe("a project's server, confined", () => {
     writeFileSync(join(root, "work/a.txt"), "in sight");
     const server = start(
       shell(
-        `cat a.txt; echo; (echo x > b.txt) 2>&1; cat ${join(root, ".ssh/id")} 2>/dev/null || echo hidden; echo kept > /tmp/own && cat /tmp/own; tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "; sleep 1000 & echo done; cat`,
+        `cat a.txt; echo; (echo x > b.txt) 2>&1; cat ${join(root, ".ssh/id")} 2>/dev/null || echo hidden; echo kept > /tmp/own && cat /tmp/own; tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "; grep ^Seccomp: /proc/self/status | cut -f2; ls /proc/self/fd | wc -l; sleep 1000 & echo done; cat`,
         {
           isConfined: true,
         },
@@ -169,7 +169,7 @@ describe("a project's server, confined", () => {
       { root },
     );
     await until(() => server.lines.includes("done"));
-    expect(server.lines).toEqual(["in sight", expect.stringContaining("Read-only file system"), "hidden", "kept", "lo", "done"]);
+    expect(server.lines).toEqual(["in sight", expect.stringContaining("Read-only file system"), "hidden", "kept", "lo", "2", "4", "done"]);
     expect(existsSync(join(root, "work/b.txt"))).toBe(false);
     await server.send("still talking");
     await until(() => server.lines.includes("still talking"));

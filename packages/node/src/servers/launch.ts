@@ -11,7 +11,9 @@ import { defaultScripts } from "../processes/launch.ts";
 import { createNetworks, commandReach } from "../sandbox/network.ts";
 import { isolation, probeSandbox } from "../sandbox/problem.ts";
 import { findProgram, outerPath } from "../sandbox/programs.ts";
+import { defaultSandbox } from "../sandbox/options.ts";
 import { nearestReal } from "../sandbox/real.ts";
+import { filterFile } from "../sandbox/seccomp.ts";
 import { blankFile, viewOf } from "../sandbox/view.ts";
 import type { ServerLaunch } from "./index.ts";
 
@@ -82,8 +84,17 @@ async function confined(spec: ServerSpec, place: ServerPlace): Promise<ServerLau
     // What the project sets (`LD_PRELOAD`, for one) must reach nothing but the server: the programs around it run outside.
     const variables = Object.entries({ PATH: env["PATH"] ?? "", ...spec.env }).flatMap(([name, value]) => ["--setenv", name, value]);
     const inner = [...variables, "--chdir", spec.cwd, "--", spec.command, ...spec.args];
-    const sandbox = [programs.bwrap, ...isolation(process.getuid?.() === 0), ...link.args, ...view.args, ...inner];
-    const [program = "", ...args] = [...programs.alone, ...link.before, ...sandbox];
+    const filter = filterFile(join(place.home, "commands"), defaultSandbox());
+    // bubblewrap reads the filter from a descriptor, and closes it.
+    const [opening, filtering] =
+      filter === null
+        ? [[], []]
+        : [
+            ["/bin/sh", "-c", 'exec 9<"$0"; exec "$@"', filter],
+            ["--seccomp", "9"],
+          ];
+    const sandbox = [programs.bwrap, ...isolation(process.getuid?.() === 0), ...link.args, ...filtering, ...view.args, ...inner];
+    const [program = "", ...args] = [...programs.alone, ...opening, ...link.before, ...sandbox];
     return { program: findProgram(program, outer) ?? program, args, cwd: "/", env: { ...env, PATH: outer }, release };
   } catch (error) {
     await release();
