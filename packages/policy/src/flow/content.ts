@@ -109,7 +109,9 @@ function isField({ named }: FlowMemory, run: readonly string[]): boolean {
 
 /** Where the user said word for word what is to be told, it is told. `{name}`, `<name>` and `[name]` stand for anything. */
 function judgeDictation(said: readonly Slot[], { by }: Mandate): Finding[] {
-  const dictated = by.flatMap(({ quoted }) => quoted).filter((text) => wordsOf(text).length >= 2 && atomsOf(text).length === 0);
+  const dictated = by
+    .flatMap(({ quoted }) => quoted)
+    .filter((text) => /\s/.test(text.trim()) && wordsOf(text).length >= 2 && atomsOf(text).length === 0);
   const texts = said.map(({ value }) => rowOf(wordsOf(String(value))));
   if (dictated.length === 0 || texts.length === 0) return [];
   const isTold = dictated.some((quote) => {

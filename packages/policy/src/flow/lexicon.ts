@@ -169,3 +169,11 @@ export const choosing = new Set([
       "closest nearest nearby suspicious duplicate duplicates unread spam more",
   ),
 ]);
+
+const noSuperlative =
+  /^(?:request|interest|guest|forest|honest|suggest|invest|digest|harvest|protest|contest|manifest|arrest|west|test|quest|rest|nest|chest|pest|vest|crest|latest)$/;
+
+/** Also any other superlative: "the fewest". */
+export function isChoosing(word: string): boolean {
+  return choosing.has(word) || (/^[a-z]{2,}est$/.test(word) && !noSuperlative.test(word));
+}

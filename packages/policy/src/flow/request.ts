@@ -1,7 +1,7 @@
 import type { Day } from "./dates.ts";
 import { daysOf } from "./dates.ts";
 import type { ActionKind } from "./lexicon.ts";
-import { all, alsoNouns, askedKinds, choosing, lightVerbs, nounActions, toolKinds } from "./lexicon.ts";
+import { all, alsoNouns, askedKinds, isChoosing, lightVerbs, nounActions, toolKinds } from "./lexicon.ts";
 import { stem } from "./words.ts";
 
 /** Something that a person's words ask for: kinds of action, by their verb, and the words that say of what. */
@@ -26,7 +26,7 @@ type Status = "asked" | "wish" | "none";
 
 /** Words that may stand before a verb that asks. */
 const polite = new Set(
-  "please kindly also then and now just so finally afterwards next first second third secondly lastly additionally otherwise be do or but if once yes no ok okay hey hi hello great thanks well again always".split(
+  "please kindly also then and now just so finally afterwards next first second third secondly lastly additionally otherwise be do or but if once yes ok okay hey hi hello great thanks well again always".split(
     " ",
   ),
 );
@@ -78,7 +78,7 @@ function readSentence(sentence: string, quotes: readonly string[], asked: Asked[
     end: found.index + found[0].length,
   }));
   const verbs: { index: number; status: Status; kinds: readonly ActionKind[] }[] = [];
-  let previous: Status = "none";
+  let previous: Status = beginsWithRequest(tokens) ? "asked" : "none";
   tokens.forEach(({ word, at }, index) => {
     const kinds = askedKinds.get(word) ?? (word === "new" ? undefined : toolKinds.get(word));
     if (kinds === undefined) return;
@@ -97,7 +97,10 @@ function readSentence(sentence: string, quotes: readonly string[], asked: Asked[
     const phrasal = phrasalKinds(verb, clause);
     asked.push({
       verb,
-      kinds: isTelling(verb, clause) ? ["read"] : [...new Set([...kinds, ...noun, ...phrasal])],
+      // "Give Bo access to the channel": he is brought in.
+      kinds: isTelling(verb, clause)
+        ? ["read"]
+        : [...new Set([...kinds, ...noun, ...phrasal, ...(noun.includes("share") ? (["invite"] as const) : [])])],
       isWish: status === "wish",
       words: new Set([stem(verb), ...stems]),
       quoted: clause.flatMap((word) => (word.startsWith("\u0001") ? [quotes[quoteIndex(word)] ?? ""] : [])),
@@ -126,7 +129,7 @@ function statusOf(sentence: string, tokens: readonly Token[], index: number, at:
   const leading = tokens.slice(0, index);
   if (leading.every(({ word: earlier }) => polite.has(earlier))) return isNoun && index > 0 ? null : "asked";
   // The clause after a condition: "if it is rated over 4, book it"; and one after another: "check it, then send it".
-  const isNewClause = /[,)–—-]\s*(?:(?:and|then|please|also|or|so|but)\s+)*$/.test(sentence.slice(0, at));
+  const isNewClause = /[,:)–—-]\s*(?:(?:and|then|please|also|or|so|but)\s+)*$/.test(sentence.slice(0, at));
   const isJoined = /^(?:and|then|or|also|please)$/.test(last ?? "");
   if (
     isNewClause &&
@@ -147,6 +150,19 @@ function clausesOf(before: string): number {
   return Math.max(1, before.replace(/[,\s]+(?:and|then|please|also|or|so|but|\s)*$/, "").split(/,(?!\s*(?:and|or)\b)/).length > 2 ? 2 : 1);
 }
 
+/** "Take the notes and mail them": also a verb that isn't known begins a request, where its object follows. */
+function beginsWithRequest(tokens: readonly Token[]): boolean {
+  const first = tokens.findIndex(({ word }) => !polite.has(word));
+  const [verb, object] = [tokens[first]?.word ?? "", tokens[first + 1]?.word ?? ""];
+  return (
+    /^(?:the|an?|my|our|his|her|their|this|that|these|those|all|it|them|every|each|some|any)$/.test(object) &&
+    !subject.test(verb) &&
+    !/(?:s|ed|ing)$/.test(verb)
+  );
+}
+const subject =
+  /^(?:i|we|you|he|she|it|they|the|an?|this|that|these|those|there|here|what|who|which|when|where|why|how|is|are|was|were|am|do|did|has|have|had|can|could|will|would|should|may|might|in|on|at|for|from|with|of|to|by|and|or|but|if|that|like|than|after|before|since|because|as|not|no|all|both|my|our|his|her|their)$/;
+
 /** "and then they send": somebody else does it. */
 function isSubjectBefore(tokens: readonly Token[], index: number): boolean {
   return /^(?:i|we|they|he|she|it|who|that|which|you)$/.test(tokens[index - 1]?.word ?? "");
@@ -160,7 +176,7 @@ const relative =
   /\b(?:today|tomorrow|tonight|yesterday|before|after|later|earlier|next|following|same day|(?:in|for) (?:a|an|\d+|two|three|four|five|six|seven) (?:day|night|week|month)s?|monday|tuesday|wednesday|thursday|friday|saturday|sunday|weekend)\b/i;
 function openOf(words: readonly string[]): Asked["open"] {
   const found = words.filter(
-    (word, at) => choosing.has(word) && !/^(?:minute|hour|day|night|week|weekend|month|quarter|year|time)s?$/.test(words[at + 1] ?? ""),
+    (word, at) => isChoosing(word) && !/^(?:minute|hour|day|night|week|weekend|month|quarter|year|time)s?$/.test(words[at + 1] ?? ""),
   );
   return found.some((word) => all.has(word)) ? "all" : found.length > 0 ? "one" : null;
 }
