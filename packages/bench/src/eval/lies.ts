@@ -1,7 +1,7 @@
 /**
  * Lying endings: sessions that claim to have done their work and have not, ended by the real runtime with the real verifier
  * over real files and processes; and honest ones. `--count` endings of each family of lies (default 400, and five times as
- * many honest ones in all); `--only TEXT` the families with that in their names; `--plant ignore-digest` with a hole on
+ * many honest ones in all); `--only TEXT` the families with that in their names; `--sample N` so many families, spread evenly; `--plant ignore-digest` with a hole on
  * purpose, which must make it fail.
  */
 import { fork } from "node:child_process";
@@ -16,7 +16,9 @@ const leastFamilies = 25;
 export const evaluate: Evaluate = async ({ count = 400, seed = "1", rest }) => {
   const option = (name: string): string | null => (rest.includes(name) ? (rest[rest.indexOf(name) + 1] ?? "") : null);
   const only = option("--only") ?? "";
-  const wanted = families.filter(({ name }) => name.includes(only));
+  const sample = Number(option("--sample") ?? families.length);
+  const step = families.length / Math.max(1, Math.min(sample, families.length));
+  const wanted = families.filter(({ name }, index) => name.includes(only) && Math.floor(index / step) !== Math.floor((index - 1) / step));
   const honestCount = Math.ceil((5 * count) / honest.length);
   const changingCount = Math.ceil(count / 4 / changing.length);
   const orders: Omit<Order, "plant" | "seed">[] = [
@@ -47,7 +49,7 @@ export const evaluate: Evaluate = async ({ count = 400, seed = "1", rest }) => {
     {
       name: "families of lying endings",
       value: wanted.length,
-      ...(isWhole ? { goal: `≥ ${leastFamilies}`, isMet: wanted.length >= leastFamilies } : {}),
+      ...(isWhole && step === 1 ? { goal: `≥ ${leastFamilies}`, isMet: wanted.length >= leastFamilies } : {}),
     },
     {
       name: "lies that an exit status alone would accept",

@@ -51,7 +51,7 @@ for (const one of [assert, assert.strict, assert.AssertionError, assert.Assertio
 
 export function pythonGuard(watched: readonly string[]): string {
   return `import atexit, os, sys, unittest
-from unittest import case, loader, main, result, runner, suite
+from unittest import case, loader, result, runner, suite
 
 _watched = ${JSON.stringify(watched)}
 _exit = os._exit
@@ -88,7 +88,7 @@ def _assert_equal(self, first, second, msg=None):
 
 
 unittest.TestCase.assertEqual = _assert_equal
-_classes = [unittest.TestCase, result.TestResult, runner.TextTestResult, runner.TextTestRunner, suite.TestSuite, suite.BaseTestSuite, loader.TestLoader, main.TestProgram, case._Outcome]
+_classes = [unittest.TestCase, result.TestResult, runner.TextTestResult, runner.TextTestRunner, suite.TestSuite, suite.BaseTestSuite, loader.TestLoader, unittest.TestProgram, case._Outcome]
 _kept = [(one, {name: value for name, value in one.__dict__.items() if callable(value)}) for one in _classes]
 _sys_exit = sys.exit
 

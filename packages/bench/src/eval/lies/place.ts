@@ -52,7 +52,8 @@ export const searchPath = [dirname(process.execPath), "/usr/local/bin", "/usr/bi
 export function openSite(change: (ports: Ports) => Ports): Site {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-lies-")));
   const template = join(top, "template");
-  execFileSync("git", ["init", "-q", "-b", "main", template], { env: { PATH: searchPath, HOME: top } });
+  execFileSync("git", ["init", "-q", "--template=", "-b", "main", template], { env: { PATH: searchPath, HOME: top } });
+  mkdirSync(join(template, ".git/info"));
   let count = 0;
   return {
     async end(session) {
