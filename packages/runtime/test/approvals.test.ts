@@ -1,6 +1,6 @@
 import type { Approval, Json, Op } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
-import { answerApproval, drive, grantedSource, post, readSession, type PolicyDecision, type Ports } from "../src/index.ts";
+import { answerApproval, drive, eraseItem, grantedSource, post, readSession, type PolicyDecision, type Ports } from "../src/index.ts";
 import { expectLaw } from "./invariants.ts";
 import { allow, createTestModel, createTestTool, createWorld, newSession, portsOf, runPrompt, say, type World } from "./kit.ts";
 
@@ -21,7 +21,7 @@ function sending(steps: readonly (readonly Json[])[], { command, files }: { comm
     tools: [tool],
     policy: (_, { plan, granted = [] }) => {
       const word = String((plan.input as { to: string }).to).split("/")[0] ?? "";
-      if (granted.includes(word)) return { ...allow, rule: { id: word, source: grantedSource }, scope: review.scope };
+      if (granted.includes(word)) return { ...allow, rule: { id: "allowed-1", source: grantedSource }, scope: review.scope };
       return { ...review, offers: [{ rule: word, text: `[[rule]]\nto = "${word}"\n` }] };
     },
   });
@@ -164,6 +164,21 @@ describe("what holds for longer than one call", () => {
     expect(tool.runs.map(({ plan }) => plan.input)).toEqual([{ to: "a/1" }, { to: "a/2" }]);
     expect(after.approvals).toHaveLength(1);
   });
+});
+
+test("an erased call takes its approval, the rule that was granted for it, and all of its words along", async () => {
+  const same = { to: "plugh/1" };
+  const { world, ports } = sending([[same, same], [{ to: "plugh/2" }], []]);
+  const { session, end } = await runPrompt(ports());
+  await answerApproval(ports(), session, answering(end.approvals[0], { note: "yes, plugh", grant: { for: "session", offer: "1" } }));
+  await drive(ports(), session, { waiting: "return" });
+  const { items } = await readSession(world, session);
+  for (const item of items) if (item.kind === "tool_call" || item.kind === "tool_result") await eraseItem(ports(), session, item.id);
+  const { row, ...state } = (await world.log.load(session))!;
+  const stored = (await world.log.read(session, 1)).map(({ payload }) => payload);
+  expect(row.session).toBe(session);
+  expect(JSON.stringify([state, stored])).not.toContain("plugh");
+  await expectLaw(world.log, session);
 });
 
 describe("deadlines", () => {
