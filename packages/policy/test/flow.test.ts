@@ -222,6 +222,16 @@ describe("what is somebody's own", () => {
   });
 });
 
+test("what the model may have written itself, to a file or with a command, is no record that the user's words could point to", async () => {
+  const asked = session("Send Nora an email that says 'The draft is ready.'").saw(
+    "open_document",
+    { path: "people.json" },
+    [{ name: "Nora", email: mallory }],
+    "tool",
+  );
+  expect(await asked.decide("send_mail", mail(mallory, "The draft is ready."))).not.toMatchObject({ decision: "allow" });
+});
+
 test("trusted content counts as the user's: an address that a trusted project's file gives", async () => {
   const asked = session("Send an email to our maintainer that the build is red.").saw(
     "open_document",

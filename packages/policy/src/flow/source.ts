@@ -90,7 +90,8 @@ export function isSecretField(field: ReadonlySet<string>): boolean {
 export function piecesOf(text: string, source: Source): Piece[] {
   const pieces: Piece[] = [];
   const root = newGroup();
-  const value = parseLoosely(text);
+  // What commands and files of this machine show, the model may have written there itself: nothing in it is a field.
+  const value = source.label === "tool" ? undefined : parseLoosely(text);
   if (value !== undefined && (typeof value === "object" || typeof value === "number")) {
     walk(value, [], newRecord(source, root), root);
     return pieces;
@@ -98,7 +99,7 @@ export function piecesOf(text: string, source: Source): Piece[] {
   const plain = typeof value === "string" ? value : text;
   const lines = plain.split("\n").filter((line) => line.trim() !== "");
   const record = newRecord(source, root);
-  if (lines.length > 0 && lines.length <= 1_000 && lines.every((line) => isName(line.trim()))) {
+  if (source.label !== "tool" && lines.length > 0 && lines.length <= 1_000 && lines.every((line) => isName(line.trim()))) {
     for (const line of lines) {
       const [, label, rest] = /^([^:]{1,40}):\s+(.+)$/.exec(line) ?? [];
       add("named", (rest ?? line).trim(), label === undefined ? [] : [label], lines.length === 1 ? record : newRecord(source, root));
