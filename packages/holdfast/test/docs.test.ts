@@ -85,7 +85,7 @@ describe.each(pages)("$name", ({ name, fences, prose }) => {
   });
 });
 
-/** Flags of other programs that pages speak of: Docker's. */
+/** Flags of other programs that pages speak of: Docker's, and the chaos run's. */
 const foreign = ["--security-opt", "--cap-add", "--kills"];
 
 test.each(fencesTagged("toml"))("the config at $at is read as it stands", async ({ body }) => {

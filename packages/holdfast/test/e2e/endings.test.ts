@@ -13,7 +13,8 @@ describe("Ctrl-C", () => {
         ? { calls: [command(`: ${place.marker}; (sleep 300.1 & sleep 300.2) & setsid sleep 300.3; wait`)] }
         : { text: "Back again." },
     );
-    const run = place.start(["exec", "go"]);
+    // What leaves the session waits for a person otherwise.
+    const run = place.start(["exec", "--approvals", "allow", "go"]);
     await until(() => processesWith("300.3").length > 0 && processesWith("300.1").length > 0, "the command runs");
     run.child.kill("SIGINT");
     expect((await run.finished).code).toBe(130);
