@@ -1,3 +1,4 @@
+import type * as promises from "node:fs/promises";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ import { removeOwned } from "@holdfast/node/processes/remove";
 /** How many removals there are before the process dies. */
 let left = Number.POSITIVE_INFINITY;
 vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof import("node:fs/promises")>();
+  const real = await original<typeof promises>();
   const rm: typeof real.rm = async (...given) => {
     if ((left -= 1) < 0) throw new Error("killed");
     return real.rm(...given);

@@ -29,7 +29,7 @@ export function writingsOf(secret: string): readonly string[] {
 
 /** The base64 digits that depend on these bytes alone, where `offset` others stand before them in their group of three. */
 function base64Piece(bytes: Uint8Array, offset: number): string {
-  const padded = String.fromCharCode(...new Array<number>(offset).fill(0), ...bytes);
+  const padded = "\0".repeat(offset) + String.fromCharCode(...bytes);
   const digits = btoa(padded).replace(/=+$/, "");
   // Six bits a digit: the first that holds none of what stands before, the last that is filled by the value's own bits.
   return digits.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
