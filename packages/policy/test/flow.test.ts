@@ -77,6 +77,10 @@ describe("what the user's words ask for", () => {
       "Tell me about Seaside; it is to remind me to book a room there on 2026-06-03.",
       "My wife booked a room in the hotel Seaside for 2026-06-03. Is it good?",
       "Book a flight to Seaside for 2026-06-03.",
+      "Please do not book a room in the hotel Seaside for 2026-06-03.",
+      "Don't book the hotel Seaside on 2026-06-03, only look at it.",
+      "Make sure not to book a room in the hotel Seaside for 2026-06-03.",
+      "Look at the hotel Seaside, but never book a room there on 2026-06-03.",
     ])
       expect([words, (await session(words).decide("book_room", room)).decision]).toEqual([words, "review"]);
   });

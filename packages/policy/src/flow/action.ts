@@ -34,10 +34,14 @@ export interface About {
 export function mandateOf(memory: FlowMemory, tool: DescribedTool, action: Action, about: About): Mandate {
   const toolWords = aboutOf(tool);
   const by = memory.asked.filter((asked) => isOf(asked, action, toolWords, memory, about));
-  if (by.length > 0) return { type: by.every(({ isWish }) => isWish) ? "wished" : "asked", by };
-  if (memory.isDelegated) return { type: "delegated", by };
-  const isSuggested = memory.suggested.some((asked) => isOf(asked, action, toolWords, memory, { ...about, given: [] }));
-  return { type: isSuggested ? "suggested" : "unasked", by };
+  if (by.some(({ isWish }) => !isWish)) return { type: "asked", by };
+  if (by.length === 0 && memory.isDelegated) return { type: "delegated", by };
+  // "Send them there and delete them": what they are stands before.
+  const isSuggested = memory.suggested.some(
+    (asked) => isOf(asked, action, toolWords, memory, { ...about, given: [] }) || (isOfKind(asked, action) && hasPronoun(asked)),
+  );
+  if (isSuggested) return { type: "suggested", by };
+  return { type: by.length > 0 ? "wished" : "unasked", by };
 }
 
 function isOf(
@@ -47,10 +51,8 @@ function isOf(
   memory: FlowMemory,
   { isMeant, given, called }: About,
 ): boolean {
-  const isSameVerb = asked.verb === verb && kinds[0] !== "read";
   const [kind] = kinds;
-  const shared = kinds.filter((one) => one !== "read" && asked.kinds.includes(one));
-  if (!isSameVerb && shared.length === 0) return false;
+  if (!isOfKind(asked, { kinds, verb })) return false;
   const isAboutThing = meet(asked.words, things.size === 0 ? toolWords : things);
   if (kind === "pay") return isAboutThing || /^(?:pay|refund|reimburse|repay|wire|donate|tip|transfer)$/.test(asked.verb);
   if (isAboutThing) return true;
@@ -61,7 +63,16 @@ function isOf(
   // The verb says it, and nothing in the clause says that it is about something else.
   if (plain.has(kind ?? "") && isMeant) return true;
   if (kind === "send") return isMeant || !meet(asked.words, money);
-  const isShort = [...asked.words].some((word) => pronouns.has(word)) || asked.words.size <= 3 || asked.quoted.length > 0;
+  const isShort = hasPronoun(asked) || asked.words.size <= 3 || asked.quoted.length > 0;
   if (isMeant && things.size > 0) return true;
   return isShort && things.size > 0 && meet(memory.user.words, things);
+}
+
+function isOfKind(asked: Asked, { kinds, verb }: Pick<Action, "kinds" | "verb">): boolean {
+  return (asked.verb === verb && kinds[0] !== "read") || kinds.some((kind) => kind !== "read" && asked.kinds.includes(kind));
+}
+
+function hasPronoun({ words }: Asked): boolean {
+  for (const word of words) if (pronouns.has(word)) return true;
+  return false;
 }
