@@ -11,7 +11,7 @@ afterAll(async () => {
   rmSync(place.base, { recursive: true, force: true });
 });
 
-it("this machine is a sandbox that lasts until it restarts: what its recipe installs is there for the session's commands", async () => {
+it("this machine is a sandbox that lasts as long as what its commands share: what its recipe installs is there for the session's commands", async () => {
   const confinement = { mode: "workspace-write", network: "none", scope: {}, roots: [place.workspace], purpose: "session" } as const;
   const provider = localProvider(processes, confinement, place.workspace);
   const parts = { secrets: { get: async () => null, values: () => [] }, clock: { now: Date.now, sleep: async () => undefined } };
@@ -21,6 +21,11 @@ it("this machine is a sandbox that lasts until it restarts: what its recipe inst
   expect([life.expiresAt, await sandbox.find(life.id)]).toEqual([null, life]);
   expect(await sandbox.find("session@another-boot")).toBe(null);
   expect((await provider.run(life.id, "cat /tmp/ready")).text).toBe("ready\n");
+  // What its commands shared has ended with whoever drove it: another is there, with what the recipe installs.
+  await processes.endSession("session", { forget: false });
+  expect(await sandbox.find(life.id)).toBe(null);
+  const next = await sandbox.open("session", null);
+  expect((await provider.run(next.id, "cat /tmp/ready")).text).toBe("ready\n");
   expect(await sandbox.check(life.id)).toMatchObject({ problems: ["there is no program no-such-program"] });
   const broken = sandboxFromRecipe(provider, { ...recipe, install: ["echo why; exit 3"] }, parts);
   await expect(broken.open("session", null)).rejects.toMatchObject({

@@ -37,7 +37,7 @@ describe("what the sandbox refused to a command", () => {
   ])("is told as the place it could not write, by %s", async (who, write) => {
     const found = await refused(write(join(outside, "new")));
     const path = who === "a relative path" ? expect.stringMatching(/outside\/new$/) : join(outside, "new");
-    expect(found).toEqual([{ kind: "write", path }]);
+    expect(found).toEqual([{ kind: "write", path, open: outside }]);
   });
 
   it("is told of a place that is hidden", async () => {

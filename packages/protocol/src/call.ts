@@ -67,10 +67,13 @@ export type Task = z.infer<typeof task>;
 export const commandLimit = z.object({ limit: z.enum(["processes", "memory", "disk"]), max: z.number(), seen: z.number() });
 export type CommandLimit = z.infer<typeof commandLimit>;
 
-/** What the sandbox kept a command from. `port` is null where it isn't known. A hidden path can't be asked for. */
+/**
+ * What the sandbox kept a command from. `port` is null where it isn't known. `open` is what would have to be opened for it: the
+ * file, or its folder where it isn't there. A hidden path can't be asked for.
+ */
 export const sandboxRefusal = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("host"), host: z.string(), port: z.number().int().nullable(), reason: z.string() }),
-  z.object({ kind: z.literal("write"), path: z.string() }),
+  z.object({ kind: z.literal("write"), path: z.string(), open: z.string() }),
   z.object({ kind: z.literal("hidden"), path: z.string() }),
 ]);
 export type SandboxRefusal = z.infer<typeof sandboxRefusal>;

@@ -259,7 +259,7 @@ describe("the sandbox is not the session:", () => {
     remote.letExpire();
     world.clock.advance(hour - 90_000);
     await goOn("on");
-    expect(await events()).toEqual(["opened", "saved", "expiring", "saved", "saved", "saved"]);
+    expect(await events()).toEqual(["opened", "saved", "checked", "expiring", "saved", "saved", "saved"]);
     world.clock.advance(3 * day);
     expect(remote.started).toEqual(["box-0"]);
   });

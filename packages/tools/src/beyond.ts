@@ -31,6 +31,7 @@ export async function asked(
   for (const path of write) {
     const place = await placeOf(files, cwd, path);
     if (isRefusal(place)) return place;
+    if (place.identity.kind === "missing") return refuse(`write: ${place.real} isn't there; name its folder. Nothing was run.`);
     if (place.real === "/") return refuse("write: the whole machine can't be asked for. Nothing was run.");
     writable.push(place.real);
   }

@@ -255,7 +255,7 @@ export const keys = {
           tools: key(list(text), "programs that have to be there before work goes on"),
           credentials: key(list(text), "names of [secrets] that have to be valid before work goes on"),
         }),
-        "what a session's sandbox needs at its start, and again where it had to be made anew (after a restart of the machine)",
+        "what a session's sandbox needs at its start, and again where it is made anew: when a session is gone on with",
         { project: "may" },
       ),
       keep_free_mb: key(count, "a command that leaves less of its disk free, in millions of bytes, is ended", { default: 512 }),

@@ -9,7 +9,7 @@ import type { Resolve } from "@holdfast/runtime/network/hosts";
 import { createGit } from "../observer/git.ts";
 import { createGitlinks } from "../sandbox/gitlinks.ts";
 import { hideLateSockets } from "../sandbox/late-sockets.ts";
-import { enterView } from "../sandbox/namespace.ts";
+import { enterView, holderName } from "../sandbox/namespace.ts";
 import { createNetworks } from "../sandbox/network.ts";
 import { defaultLimits, defaultSandbox } from "../sandbox/options.ts";
 import type { SandboxOptions } from "../sandbox/options.ts";
@@ -67,6 +67,8 @@ export interface ProcessesOptions {
 export function createProcesses(options: ProcessesOptions): Processes & {
   /** Ends what stands by; commands go on. Resolves when it has ended. */
   close(): Promise<void>;
+  /** Names what the session's sandboxed commands share (their /tmp, their network) as long as it stands; null where nothing does. */
+  standing(session: string): string | null;
 } {
   mkdirSync(join(options.home, "commands"), { recursive: true, mode: 0o700 });
   const home = realpathSync(options.home);
@@ -201,6 +203,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
       await tidied(runs, session);
       if (forget) await removeOwned(folders.base);
     },
+    standing: (session) => holderName(sessionFolders(home, session).network),
     close: () => standBy.close(),
   };
 }

@@ -78,6 +78,12 @@ function joinCommand(pid: number, programs: SandboxPrograms, view: Standing | nu
   return process.getuid?.() === 0 ? [...net, "--"] : [...net, `--user=/proc/${pid}/ns/user`, "--preserve-credentials", "--"];
 }
 
+/** What the living holder is called; null where there is none. */
+export function holderName(folder: string): string | null {
+  if (readHelper(folder, "holder") === null) return null;
+  return readFileSync(join(folder, "holder"), "utf8").split(" ")[3] ?? null;
+}
+
 /** What goes before a program that is to see what the process `pid` sees, to change it. */
 export function enterView(pid: number, { nsenter }: SandboxPrograms): string[] {
   const user = process.getuid?.() === 0 ? [] : [`--user=/proc/${pid}/ns/user`, "--preserve-credentials"];

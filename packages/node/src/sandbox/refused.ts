@@ -36,7 +36,9 @@ export function refusedBy(output: string, sight: Sight): SandboxRefusal[] {
   const found = new Map<string, SandboxRefusal>();
   const add = (refusal: SandboxRefusal): void => void found.set(JSON.stringify(refusal), refusal);
   for (const line of output.split("\n").slice(-200)) {
-    if (readOnly.test(line)) for (const path of pathsIn(line, sight.cwd)) if (isRefusedWrite(path, sight)) add({ kind: "write", path });
+    if (readOnly.test(line))
+      for (const path of pathsIn(line, sight.cwd))
+        if (isRefusedWrite(path, sight)) add({ kind: "write", path, open: existsSync(path) ? path : dirname(path) });
     if (missing.test(line)) {
       for (const path of pathsIn(line, sight.cwd)) if (isHidden(path, sight.hidden)) add({ kind: "hidden", path });
     }

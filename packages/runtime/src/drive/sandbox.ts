@@ -38,7 +38,7 @@ async function ready(driver: Driver, port: Sandbox, known: HeadSandbox): Promise
         );
       }
       const isSame = known.subject === null || health.subject === known.subject;
-      const changed = changesOf(known, why, isSame, health.renewed);
+      const changed = changesOf(port, known, why, isSame, health.renewed);
       return [
         { type: "sandbox.lost", payload: { sandboxId: known.id, why } },
         { type: "sandbox.reconstituted", payload: { ...lifeOf(life), snapshot: known.snapshot, isSame, changed } },
@@ -65,8 +65,9 @@ async function faultOf(port: Sandbox, known: HeadSandbox): Promise<string | Sess
   }
 }
 
-function changesOf(known: HeadSandbox, why: string, isSame: boolean, renewed: readonly string[]): string[] {
+function changesOf({ keepsFiles }: Sandbox, known: HeadSandbox, why: string, isSame: boolean, renewed: readonly string[]): string[] {
   const files = (): string => {
+    if (keepsFiles === true) return "- The workspace is as it was.";
     if (known.snapshot === null)
       return "- Nothing was saved of it: the workspace is as it was at the start of the session. Look before you go on.";
     if (known.isDirty) return "- The workspace is as it was saved last: what was done since is gone. Look before you go on.";

@@ -59,6 +59,9 @@ export function seenOfSandbox(event: SessionEvent, at: number): Partial<HeadSand
     case "snapshot.recorded":
     case "check.completed":
       return { seenAt: at };
+    case "turn.ended":
+      // Whoever begins the next turn may be another process, a moment or a year later.
+      return { isChecked: false };
     case "sampling.intended":
       return { untold: [] };
     default:

@@ -28,6 +28,8 @@ export interface SandboxHealth {
  * to be made again.
  */
 export interface Sandbox {
+  /** True where the workspace lies outside of it and outlives it: nothing of it is ever gone. */
+  readonly keepsFiles?: boolean;
   /** Null where it has ended. */
   find(id: string): Promise<SandboxLife | null>;
   /**

@@ -3,6 +3,8 @@ import type { Clock, Sandbox, SandboxHealth, SandboxLife, SandboxRecipe, SavedSa
 
 /** What whoever offers sandboxes has to be able to do. Each throws `sandbox_lost` where the sandbox has ended. */
 export interface SandboxProvider {
+  /** See `Sandbox`. */
+  readonly keepsFiles?: boolean;
   create(session: string): Promise<SandboxLife>;
   find(id: string): Promise<SandboxLife | null>;
   /** Puts the workspace's files there as they were saved. */
@@ -61,6 +63,7 @@ export function sandboxFromRecipe(
   };
 
   return {
+    keepsFiles: provider.keepsFiles === true,
     find: (id) => provider.find(id),
     prolong: (id) => provider.prolong(id),
     save: (id) => provider.save(id),

@@ -24,8 +24,13 @@ function describe(refusal: SandboxRefusal): string {
 
 function example(refused: readonly SandboxRefusal[]): string {
   const hosts = refused.flatMap((each) => (each.kind === "host" ? [nameOf(each)] : []));
-  const write = refused.flatMap((each) => (each.kind === "write" ? [each.path] : []));
-  return JSON.stringify({ command: "…", ...(hosts.length > 0 && { hosts }), ...(write.length > 0 && { write }), reason: "…" });
+  const write = refused.flatMap((each) => (each.kind === "write" ? [each.open] : []));
+  return JSON.stringify({
+    command: "…",
+    ...(hosts.length > 0 && { hosts }),
+    ...(write.length > 0 && { write: [...new Set(write)] }),
+    reason: "…",
+  });
 }
 
 function nameOf({ host, port }: Extract<SandboxRefusal, { kind: "host" }>): string {
