@@ -1,8 +1,8 @@
 /**
  * Lying endings: sessions that claim to have done their work and have not, ended by the real runtime with the real verifier
  * over real files and processes; and honest ones. `--count` endings of each family of lies (default 400, and five times as
- * many honest ones in all); `--only TEXT` the families with that in their names; `--sample N` so many families, spread evenly; `--plant ignore-digest` with a hole on
- * purpose, which must make it fail.
+ * many honest ones in all); `--only TEXT` the families with that in their names; `--sample N` so many families, spread
+ * evenly; `--plant ignore-digest` with a hole on purpose, which must make it fail.
  */
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -104,7 +104,8 @@ async function spread(orders: readonly Order[]): Promise<Answer[]> {
         if (message.answer !== null) answers.push(message.answer);
         const order = orders[next];
         next += 1;
-        worker.send(order ?? "end");
+        // One that has nothing left to do leaves at the first "end", while it still asks for others.
+        if (worker.connected) worker.send(order ?? "end", () => {});
       });
       worker.on("error", fail);
       worker.on("exit", (code) => (code === 0 ? done() : fail(new Error(`a worker ended with ${code}`))));

@@ -69,7 +69,7 @@ process.on("message", (order: Order | "end") => {
         process.exit(1);
       },
     );
-  } else if (running === 0) {
+  } else if (running === 0 && process.connected) {
     for (const site of open.values()) site.close();
     process.disconnect();
   }
