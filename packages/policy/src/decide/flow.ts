@@ -30,7 +30,7 @@ export function mcpFacts({ plan, mode, flow, tool }: PolicyRequest, isAllowed: b
   const { server, tool: name } = plan.mcp!;
   const fact = (kind: Fact["kind"], findings: readonly Finding[] = []): Fact => ({
     kind,
-    what: [`${name} of ${server}`, ...findings.slice(0, 3).map(({ sentence }) => sentence)].join(": "),
+    what: `${name} of ${server}${findings.length === 0 ? "" : `: ${said(findings)}`}`,
     scope: {},
   });
   // A session that is to change nothing needs more than a standing permission, and more than to be asked for it.
@@ -55,6 +55,15 @@ export function mcpFacts({ plan, mode, flow, tool }: PolicyRequest, isAllowed: b
     return [isAllowed ? fact("mcp_allowed") : fact("mcp_call", findings)];
   }
 }
+
+function said(findings: readonly Finding[]): string {
+  return findings
+    .slice(0, mostSaid)
+    .map(({ sentence }) => sentence)
+    .join(" ");
+}
+
+const mostSaid = 3;
 
 /** A request of the runtime's own whose address carries out what was read, or was put together for a host that only others named. */
 export function carryingFacts({ plan, flow, tool, trust }: PolicyRequest): Fact[] {
