@@ -22,7 +22,7 @@ while IFS= read -r line; do
       member name && tool=$value
       member mark && mark=$value
       member key && printf '%s %s %s\n' "$tool" "$mark" "$value" >>"$1"
-      read -r -t "0.0$((RANDOM % 6))" _ <>/dev/null
+      read -r -t "0.$((RANDOM % 3))$((RANDOM % 10))" _ <>/dev/null
       [ "$((RANDOM % 12))" -eq 0 ] || say '"result":{"content":[{"type":"text","text":"counted"}]}'
       ;;
     *) say '"error":{"code":-32601,"message":"no such method"}' ;;

@@ -62,11 +62,11 @@ export interface LifeOptions {
 }
 
 /** How long the program has lately taken to its first line of output, ms: on a busy machine moments must come later. */
-let firstLineMs = 300;
+let firstLineMs = 400;
 
 /** How many times slower than alone on a quiet machine the program is at the moment. */
 export function slowness(): number {
-  return Math.max(1, firstLineMs / 300);
+  return Math.max(1, firstLineMs / 400);
 }
 
 /** `clockAheadMs`: how wrong its clock goes. */
@@ -84,7 +84,7 @@ export async function live(args: readonly string[], manner: Manner, options: Lif
     : spawn(program, args, { cwd: workspace, env, stdio: ["ignore", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];
   const bornAt = performance.now();
-  child.stdout?.once("data", () => (firstLineMs += 0.1 * (performance.now() - bornAt - firstLineMs)));
+  child.stdout?.once("data", () => (firstLineMs += 0.2 * (performance.now() - bornAt - firstLineMs)));
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   // Read also where nobody asks, so that nobody waits for us.

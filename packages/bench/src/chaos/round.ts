@@ -18,7 +18,7 @@ import type { Fault } from "./plant.ts";
 import type { Dice } from "./dice.ts";
 import type { Shops } from "./shops.ts";
 import type { Seen, Tally } from "./tally.ts";
-import { count } from "./tally.ts";
+import { count, enough, killsInFlight } from "./tally.ts";
 import { drivenBy, isExpected, mannerFor, nextTask } from "./tasks.ts";
 import type { Addresses } from "./work.ts";
 import { checks, layOut, stepsOf } from "./work.ts";
@@ -45,7 +45,7 @@ export async function round(options: RoundOptions): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-chaos-"));
   const place = basename(folder);
   const chosen: ReadonlySet<Feature> = options.fault === null ? chooseFeatures(random, seen) : new Set();
-  const length = options.fault !== null ? "brief" : random.pick<Addresses["length"]>(["short", "short", "usual", "long"]);
+  const length = options.fault !== null ? "brief" : lengthFor(random, seen);
   const addresses: Addresses = {
     keyed: `${shops.keyed}/${place}`,
     plain: `${shops.plain}/${place}`,
@@ -158,6 +158,12 @@ export async function round(options: RoundOptions): Promise<void> {
     if (found.length === 0 || options.fault !== null) rmSync(folder, { recursive: true, force: true });
     else console.error(`kept ${folder}`);
   }
+}
+
+/** Where effects that leave the workspace saw few kills in flight, mostly such are done. */
+function lengthFor(random: Dice, seen: Seen): Addresses["length"] {
+  const isShort = Math.min(killsInFlight(seen, "keyed"), killsInFlight(seen, "never")) < enough.inFlight;
+  return random.chance(isShort ? 0.6 : 0.2) ? "outside" : random.pick(["short", "short", "usual", "long"]);
 }
 
 const asks = ["--approvals", "ask"] as const;

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Dice } from "./dice.ts";
+import { slowness } from "./lives.ts";
 
 interface Sale {
   readonly place: string;
@@ -36,7 +37,7 @@ export async function openShops(random: Dice): Promise<Shops> {
       if (fate < 0.06) setTimeout(() => request.socket.destroy(), random.whole(20));
       else if (fate < 0.08) return;
       else if (fate < 0.1) response.writeHead(504).end();
-      else setTimeout(() => response.writeHead(201).end("sold"), random.whole(50));
+      else setTimeout(() => response.writeHead(201).end("sold"), Math.min(400, random.whole(80) * slowness()));
     });
   const listen = async (server: Server): Promise<string> => {
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));

@@ -91,7 +91,7 @@ export function killsInFlight({ windows }: Seen, name: ReplayName): number {
 }
 
 /** What a run at full length must reach: kills of each class between intent and settlement, and at each named point. */
-const enough = { inFlight: 200, atPoint: 50 };
+export const enough = { inFlight: 200, atPoint: 50 };
 
 /** The 95 % upper bound of a rate of which none was seen in `n` trials: the rule of three. */
 function bound(found: number, n: number): string {

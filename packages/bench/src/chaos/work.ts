@@ -47,8 +47,8 @@ export interface Addresses {
   readonly isAsked: boolean;
   readonly hasHooks: boolean;
   readonly hasChecks: boolean;
-  /** Only what leaves the workspace is done, or little of what doesn't; else now and then also what takes long. */
-  readonly length: "brief" | "short" | "usual" | "long";
+  /** Only what leaves the workspace is done, once or several times, or little of what doesn't; else now and then also what takes long. */
+  readonly length: "brief" | "outside" | "short" | "usual" | "long";
 }
 
 const command = (text: string, more: object = {}): Call => ({ name: "run_command", input: { command: text, ...more } });
@@ -68,14 +68,15 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, leng
     calls: [{ name: "edit_file", input: { path: `${name(what)}.txt`, edits: [{ old: "before", new: "after" }] } }],
     marks: [mark(what, "edit", "probe")],
   });
-  const charges: Step = {
-    calls: [post(`${plain}/${name("charge")}`), post(`${keyed}/${name("payment")}`)],
-    marks: [mark("charge", "http", "never"), mark("payment", "http", "keyed")],
-  };
-  const mcp: Step = {
-    calls: [shop("charge", name("mcp-charge")), shop("pay", name("mcp-payment"))],
-    marks: [mark("mcp-charge", "mcp", "never"), mark("mcp-payment", "mcp", "keyed")],
-  };
+  const charging = (n = ""): Step => ({
+    calls: [post(`${plain}/${name(`charge${n}`)}`), post(`${keyed}/${name(`payment${n}`)}`)],
+    marks: [mark(`charge${n}`, "http", "never"), mark(`payment${n}`, "http", "keyed")],
+  });
+  const buying = (n = ""): Step => ({
+    calls: [shop("charge", name(`mcp${n}-charge`)), shop("pay", name(`mcp${n}-payment`))],
+    marks: [mark(`mcp${n}-charge`, "mcp", "never"), mark(`mcp${n}-payment`, "mcp", "keyed")],
+  });
+  const [charges, mcp] = [charging(), buying()];
   const failing: Step = {
     calls: [command(`echo ${name("failing")} >> ledger; exit 3`, { expect: { exit_code: 3 } })],
     marks: [mark("failing", "command", "probe", { exitCode: 3 })],
@@ -99,6 +100,11 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, leng
   };
   const outside = isAsked ? [] : [charges, read, mcp];
   if (length === "brief") return [charges, read];
+  if (length === "outside" && !isAsked) {
+    // No name holds another's: a call is found by its mark's.
+    const again = ["2", "3", "4"].flatMap((n) => [charging(n), buying(n)]);
+    return branch === "fork" ? again.slice(0, 2) : again;
+  }
   if (length === "short")
     return branch === "fork" ? [edit("edit")] : [...(hasChecks && !isAsked ? [built] : []), edit("edit"), yielded, asking];
   if (branch === "fork") return [...outside.slice(0, 1), failing, edit("edit")];
