@@ -45,7 +45,7 @@ function section(name: string, key: Key, outer: Key): string[] {
     const inner = Object.entries(node.keys);
     const single = inner.filter(([, one]) => isSingle(one.node));
     const events = inner.filter(([, one]) => one.node.is === "rows");
-    const deeper = inner.filter(([, one]) => one.node.is === "table");
+    const deeper = inner.filter(([, { node: one }]) => one.is === "table" || (one.is === "named" && one.of.is === "table"));
     return [
       ...(single.length + events.length > 0 ? [heading(`[${name}]`), about(outer)] : []),
       ...(single.length > 0 ? [rows(single)] : []),
