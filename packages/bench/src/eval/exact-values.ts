@@ -94,7 +94,7 @@ async function measure(
   const queue: string[] = [];
   const host = await openHost(options, { cwd: folder, roots: [{ id: "r1", path: folder }], tools: [feed(queue), note, deploy] });
   const { runtime } = host;
-  const replaced = replacements(corpus, kinds, generator, seed);
+  const replaced = replacements(corpus, kinds, generator, seed, rounds);
   const constraints: string[] = [];
   const approved: string[] = [];
   let round = 0;
@@ -159,7 +159,7 @@ async function measure(
       ...noted.map(({ text }) => ({ name: "note", input: { text } })),
       ...(round % 5 === 0 ? [{ name: "deploy", input: { target: `stage-${round}` } }] : []),
     ];
-    const news = replaced.filter(({ tellIn }) => tellIn(round, rounds)).map(({ says }) => says);
+    const news = replaced.filter(({ toldIn }) => toldIn === round).map(({ says }) => says);
     const text = [`Go on with part ${round}. ${constraint}`, ...news, ...spoken.map((output) => output.text)].join("\n\n");
     await runtime.post(ports, session, { type: "input.send", parts: [{ type: "text", text }] });
     let end = await runtime.drive(ports, session, { waiting: "return" });
@@ -211,7 +211,7 @@ async function measure(
     const [first = ""] = found;
     const others = [...corpus.decoys.map((decoy) => decoy.value), ...(later === undefined ? [] : value.forms)];
     const wrong = others.find((other) => first.includes(other) && first.indexOf(other) < at(first));
-    if (wrong !== undefined) wrongFirst.push({ ...value, wrong, first });
+    if (wrong !== undefined) wrongFirst.push({ ...value, later: later?.value, wrong, found });
   }
   await host.close();
   const total = corpus.values.length;
@@ -246,22 +246,18 @@ function isState(item: Item): boolean {
   return item.kind === "notice" && item.text.includes("The conversation before this was shortened");
 }
 
-/** Values that get a later one, said by the user in a round after the one where they were planted. */
-function replacements(corpus: Corpus, kinds: readonly Kind[], { rng }: Generator, seed: string) {
+/** Values that get a later one, said by the user in the round after the one where they were planted. */
+function replacements(corpus: Corpus, kinds: readonly Kind[], { rng }: Generator, seed: string, rounds: number) {
   const random = rng(`replaced:${seed}`);
+  const count = corpus.outputs.length;
   return corpus.values.flatMap((value, index) => {
     const kind = kinds.find((one) => one.kind === value.kind);
-    if (kind === undefined || index % replacedEvery !== 0) return [];
+    const place = corpus.outputs.findIndex(({ id }) => id === value.output);
+    const toldIn =
+      Array.from({ length: rounds }, (_, round) => round).findIndex((round) => Math.floor(((round + 1) * count) / rounds) > place) + 1;
+    if (kind === undefined || index % replacedEvery !== 0 || toldIn >= rounds) return [];
     const later = kind.make(random);
-    const place = corpus.outputs.findIndex(({ id }) => id === value.output) / corpus.outputs.length;
-    return [
-      {
-        of: value,
-        value: later,
-        says: `Correction: the ${kind.noun} of ${value.entity} is now ${later}`,
-        tellIn: (round: number, rounds: number) => round === Math.min(rounds - 1, Math.floor(place * rounds) + 1 + (index % 5)),
-      },
-    ];
+    return [{ of: value, value: later, says: `Correction: the ${kind.noun} of ${value.entity} is now ${later}`, toldIn }];
   });
 }
 

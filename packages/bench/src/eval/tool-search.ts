@@ -142,9 +142,13 @@ function timeFigure(data: string): Figure {
   const step = Math.max(1, Math.floor(texts.length / sampled));
   const times: number[] = [];
   for (let at = 0; at < texts.length; at += step) {
-    const began = performance.now();
-    rankTools(index, texts[at]!, 20);
-    times.push(performance.now() - began);
+    // The fastest of three: what else the machine does is not the search's.
+    const tries = [1, 2, 3].map(() => {
+      const began = performance.now();
+      rankTools(index, texts[at]!, 20);
+      return performance.now() - began;
+    });
+    times.push(Math.min(...tries));
   }
   const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!;
   return {

@@ -59,7 +59,9 @@ const mostLooked = 40;
 const mostTogether = 9;
 const togetherShare = 0.5;
 /** Two lines speak of the same thing where they meet this share of what the query and the better one have in common. */
-const sameShare = 0.8;
+const sameShare = 0.55;
+const sameName = 0.7;
+const nearlyBest = 0.6;
 /** Longer texts are archived at both ends. */
 const longestText = 4_000_000;
 
@@ -184,7 +186,7 @@ function judged(groups: readonly Scored[][], valuesOf: ValuesOf): FoundValues[] 
   let left = [...groups];
   while (left.length > 0) {
     const [first] = left as [Scored[]];
-    const same = left.filter((other) => other === first || isSame(first[0]!, other[0]!, valuesOf));
+    const same = left.filter((other) => other === first || isSame(first, other, valuesOf));
     left = left.filter((other) => !same.includes(other));
     same.sort(([a], [b]) => b!.line.origin.seq - a!.line.origin.seq || b!.line.number - a!.line.number);
     const told = new Set<string>();
@@ -201,14 +203,26 @@ function judged(groups: readonly Scored[][], valuesOf: ValuesOf): FoundValues[] 
   return found;
 }
 
-/** Both meet what the query asks for alike, and have a value of the same kind. The model's own words replace nothing. */
-function isSame(a: Scored, b: Scored, valuesOf: ValuesOf): boolean {
-  if (a.line.origin.speaker === "model" || b.line.origin.speaker === "model") return false;
+/**
+ * Both meet what the query asks for alike, and have a value of the same kind, or one has none of a kind that is known. The
+ * model's own words replace nothing.
+ */
+function isSame(one: readonly Scored[], other: readonly Scored[], valuesOf: ValuesOf): boolean {
+  const [a, b] = [one[0]!, other[0]!];
+  const later = a.line.origin.seq >= b.line.origin.seq ? a : b;
+  if (later.line.origin.speaker === "model") return false;
   const all = a.meets.reduce((sum, score) => sum + score, 0);
   const common = a.meets.reduce((sum, score, chunk) => sum + Math.min(score, b.meets[chunk]!), 0);
   if (common < all * sameShare) return false;
-  const kinds = new Set(valuesOf(a.line).map(({ kind }) => kind));
-  return valuesOf(b.line).some(({ kind }) => kinds.has(kind));
+  // Above all, what it belongs to.
+  const named = a.meets.indexOf(Math.max(...a.meets));
+  if (b.meets[named]! < a.meets[named]! * sameName) return false;
+  const kindsOf = (group: readonly Scored[]): Set<string> =>
+    new Set(
+      group.filter(({ score }) => score >= group[0]!.score * nearlyBest).flatMap(({ line }) => valuesOf(line).map(({ kind }) => kind)),
+    );
+  const [kinds, others] = [kindsOf(one), kindsOf(other)];
+  return kinds.size === 0 || others.size === 0 || [...others].some((kind) => kinds.has(kind));
 }
 
 /** Those of the kinds that are asked for, else all; without what the query itself names. */
