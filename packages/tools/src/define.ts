@@ -38,7 +38,7 @@ export interface Definition<T> {
   /** What of it a request shows, where that isn't all. */
   readonly shown?: z.ZodType;
   /** The call of another tool that this one really is, or null. */
-  unwrap?(input: T): InnerCall | null;
+  unwrap?(input: T): InnerCall | null | Promise<InnerCall | null>;
   plan(input: T, context: CallContext): Promise<Draft | CallRefusal>;
   prepare?(
     input: T,

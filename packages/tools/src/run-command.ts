@@ -13,7 +13,6 @@ import { streamOutput, waitFor } from "./output/follow.ts";
 import { handleOf } from "./output/handle.ts";
 import { decoderOf } from "./output/terminal.ts";
 import { outputWindow } from "./output/window.ts";
-import { fromFolder, patchInCommand } from "./patch/in-command.ts";
 import { isRefusal, placeOf, type Place } from "./place.ts";
 
 const defaultTimeoutS = 600;
@@ -45,7 +44,10 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
     description: "Run a shell command, by default without terminal or input. If it outlasts yield_s it goes on; read_output follows it.",
     input,
     shown: shownInput,
-    unwrap({ command, cwd }) {
+    async unwrap({ command, cwd }) {
+      // Few lines do, and then the shell's parser is needed.
+      if (!command.includes("apply_patch") && !command.includes("applypatch")) return null;
+      const { fromFolder, patchInCommand } = await import("./patch/in-command.ts");
       const found = patchInCommand(command);
       if (found === null) return null;
       return { name: "apply_patch", input: { patch: fromFolder(fromFolder(found.patch, found.folder), cwd ?? null) } };

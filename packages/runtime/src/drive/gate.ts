@@ -79,7 +79,7 @@ export async function gate(driver: Driver, calls: readonly ToolCall[], signal: A
 }
 
 async function gateOne(driver: Driver, call: ToolCall, reviews: Reviews, signal: AbortSignal): Promise<SessionEvent[]> {
-  const resolved = resolve(driver, call);
+  const resolved = await resolve(driver, call);
   const found = "type" in resolved && resolved.type === "unknown" ? await namesakeOf(driver.ports.tools, resolved, signal) : null;
   if ("type" in resolved && found === null) return [refuse(driver, call, resolved.text, "failed")];
   let meant: Meant = "type" in resolved ? { name: found!.spec.name, tool: found!, input: (resolved as UnknownTool).input } : resolved;
@@ -182,7 +182,7 @@ interface UnknownTool {
 }
 
 /** The tool and input that a proposal means: its own, or those it passes on. */
-function resolve(driver: Driver, call: ToolCall): Meant | CallRefusal | UnknownTool {
+async function resolve(driver: Driver, call: ToolCall): Promise<Meant | CallRefusal | UnknownTool> {
   const { tools } = driver.ports;
   const unknown = (name: string, given: Json): UnknownTool => ({
     type: "unknown",
@@ -202,7 +202,7 @@ function resolve(driver: Driver, call: ToolCall): Meant | CallRefusal | UnknownT
   let meant: Meant = { name: call.name, tool, input };
   // One passes on to a tool that was found, and that may stand for another: never in a circle.
   for (let passedOn = 0; ; passedOn += 1) {
-    const inner = meant.tool.unwrap?.(meant.input) ?? null;
+    const inner = (await meant.tool.unwrap?.(meant.input)) ?? null;
     if (inner === null) return meant;
     if ("type" in inner) return inner;
     const next = tools.get(inner.name);

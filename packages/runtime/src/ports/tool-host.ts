@@ -80,7 +80,7 @@ export interface Tool {
    * Of a tool that passes calls on (`use_tool`, a command that is a patch): the call that is meant; null where it is this
    * tool's own. Everything from policy to audit sees the one that is meant. It may be passed on once more, in no circle.
    */
-  unwrap?(input: Json): InnerCall | CallRefusal | null;
+  unwrap?(input: Json): InnerCall | CallRefusal | null | Promise<InnerCall | CallRefusal | null>;
   /** What the call would do: its parsed input and the resources it touches. It may wait for its target; the signal ends that. */
   plan(input: Json, context: CallContext, signal?: AbortSignal): Promise<CallPlan | CallRefusal>;
   prepare?(plan: CallPlan, context: CallContext): Promise<Prepared | CallRefusal>;
