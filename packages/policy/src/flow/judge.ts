@@ -1,5 +1,5 @@
 import type { Decision, ValueOrigin } from "@holdfast/protocol";
-import { lowestTrust } from "@holdfast/protocol";
+import { lowestTrust } from "@holdfast/protocol/trust";
 import { showHidden } from "@holdfast/runtime/hidden";
 import type { About, Mandate } from "./action.ts";
 import { mandateOf } from "./action.ts";

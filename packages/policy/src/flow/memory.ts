@@ -1,5 +1,5 @@
 import type { Item, Json, TrustLabel } from "@holdfast/protocol";
-import { trustLabels } from "@holdfast/protocol";
+import { trustLabels } from "@holdfast/protocol/trust";
 import type { Atom } from "./atoms.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
 import type { Day } from "./dates.ts";
