@@ -17,7 +17,7 @@ export type Field = (typeof fields)[number];
 /**
  * BM25F (Robertson and Zaragoza, "The probabilistic relevance framework", 2009): what a word counts in a field, how much a
  * long field takes from it, and how soon repetition stops to count. Found by cross-validation over two public sets of tools
- * (docs/decisions/0019-tool-search.md); the result is flat around these values.
+ * (docs/decisions/0015-tool-search.md); the result is flat around these values.
  */
 const weights: Readonly<Record<Field, number>> = { name: 3, server: 1, description: 1, parameters: 0.6, parameterTexts: 0.4 };
 const lengthNorms: Readonly<Record<Field, number>> = { name: 0.5, server: 0.3, description: 0.6, parameters: 0.6, parameterTexts: 0.7 };
