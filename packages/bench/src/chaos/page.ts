@@ -26,7 +26,7 @@ export function render(runs: readonly Results[], tally: Tally): string {
     "| must be none | found |",
     "|---|---|",
     ...zeros(tally).map(({ what, found }) => `| ${what} | ${found} |`),
-    `| anything else that was not as it must be | ${tally.faults.length} |`,
+    `| faults in all, of whatever kind | ${tally.faults.length} |`,
     "",
     "Kills between the intent of an effect and its settlement:",
     "",
