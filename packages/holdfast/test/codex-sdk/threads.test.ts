@@ -66,7 +66,7 @@ test("runStreamed: every kind of item, each as the SDK's types say, with an id o
             calls: [
               { name: "edit_file", input: { path: "README.md", edits: [{ old: "project", new: "thing" }] } },
               { name: "use_tool", input: { name: "mcp__every__get-sum", input: { a: 19, b: 23 } } },
-              { name: "use_tool", input: { name: "mcp__every__get-env", input: {} } },
+              { name: "use_tool", input: { name: "mcp__every__toggle-simulated-logging", input: {} } },
               { name: "use_tool", input: { name: "web_search", input: { query: "holdfast" } } },
             ],
           };
@@ -113,8 +113,8 @@ test("runStreamed: every kind of item, each as the SDK's types say, with an id o
   ]);
   const calls = ofType("mcp_tool_call").map(({ server, tool, status, error }) => [server, tool, status, error === undefined]);
   expect(calls.toSorted()).toEqual([
-    ["every", "get-env", "failed", false],
     ["every", "get-sum", "completed", true],
+    ["every", "toggle-simulated-logging", "failed", false],
     ["holdfast", "read_file", "failed", false],
     ["holdfast", "search_tools", "completed", true],
   ]);
