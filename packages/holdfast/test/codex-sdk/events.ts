@@ -55,7 +55,7 @@ const threadEvent = z.discriminatedUnion("type", [
 ]) satisfies z.ZodType<ThreadEvent>;
 
 /** Holdfast's own, beside those of the SDK. */
-const added: readonly string[] = ["approval.requested", "check.completed", "hook.ran", "input.taken", "output.judged"];
+const added: readonly string[] = ["approval.answered", "approval.requested", "check.completed", "hook.ran", "input.taken", "output.judged"];
 
 /** Throws for an event that isn't what the SDK's types say. */
 export function assertThreadEvent(event: ThreadEvent): void {
