@@ -28,7 +28,7 @@ const needs: readonly (readonly [line: RegExp, (place: DocsPlace) => Promise<unk
 ];
 
 /** What stands beside `holdfast` on the pages and is run as it is. */
-const runnable = /^(holdfast|git|export|mkdir|ln|jq|node_modules\/\.bin\/holdfast)\b/;
+const runnable = /^(holdfast|git|export|mkdir|cat|ln|jq|node_modules\/\.bin\/holdfast)\b/;
 const npmScript = /^npm (?:run )?([\w:-]+)/;
 const scripts = (JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { scripts: object }).scripts;
 
