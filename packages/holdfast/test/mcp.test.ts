@@ -184,6 +184,28 @@ describe("a project's .mcp.json", () => {
     expect((await run(["list"])).out).toContain("not accepted");
   });
 
+  test("says of each server that is left out why, wherever servers are shown", async () => {
+    const path = join(folder, "project/.mcp.json");
+    const shown = async (): Promise<string[]> => [await trust(), (await run(["list"])).err, (await run(["test"])).err];
+    write({
+      docs: { command: "one" },
+      secret: { command: "x", env: { K: "${OPENAI_API_KEY}" } },
+      old: { type: "sse", url: "http://x" },
+      "\u001b[2Jred": {},
+    });
+    for (const text of await shown()) {
+      expect(text).toContain("secret is left out: it wants values from your environment");
+      expect(text).toContain("old is left out: it speaks the older transport over SSE alone");
+      expect(text).toContain("red is left out: ");
+      expect(text).not.toContain("\u001b");
+      expect(text).not.toContain("docs is left out");
+    }
+    writeFileSync(path, "{");
+    for (const text of await shown()) expect(text).toContain(".mcp.json: ignored: it is not valid JSON");
+    writeFileSync(path, `[${" ".repeat(300_000)}]`);
+    for (const text of await shown()) expect(text).toContain(".mcp.json: ignored: ");
+  });
+
   test("can't replace a server of the user's, and a broken one stops nothing", async () => {
     await run(["add", "docs", "--", "mine"]);
     write({ docs: { command: "theirs" } });

@@ -9,7 +9,7 @@ import type { Definition } from "../config/definitions.ts";
 import { projectDefinitions } from "../config/definitions.ts";
 import { homeFolder } from "../config/home.ts";
 import { loadConfig, projectConfigPath } from "../config/load.ts";
-import { mcpJsonPath } from "../config/mcp-json.ts";
+import { mcpJsonNotes, mcpJsonPath } from "../config/mcp-json.ts";
 import { distrust, isTrusted, readTrust, trust } from "../config/trust-store.ts";
 import { findWorkspace } from "../config/workspace.ts";
 import { wrap } from "../render/layout.ts";
@@ -89,8 +89,10 @@ async function run(given: Arguments, io: Io): Promise<number> {
   return 0;
 }
 
+/** What the project would run. What its `.mcp.json` names and would never run is told. */
 async function definitionsOf(given: Arguments, io: Io, home: string, project: string): Promise<Definition[]> {
-  const { config } = await loadConfig({ home, project, isTrusted: true, env: io.env, profile: given.value("profile") });
+  const { config, problems } = await loadConfig({ home, project, isTrusted: true, env: io.env, profile: given.value("profile") });
+  for (const note of mcpJsonNotes(problems, project)) io.stderr.write(`  ${sanitizeLine(note)}\n`);
   return projectDefinitions(config, project);
 }
 

@@ -3,11 +3,16 @@ import { isHoldfastError } from "@holdfast/protocol/error";
 import { readForeign } from "../mcp/formats.ts";
 import type { Table } from "./kinds.ts";
 import type { Problem, Setting } from "./settings.ts";
-import { readSettings } from "./settings.ts";
+import { problemText, readSettings } from "./settings.ts";
 import { readConfigText } from "./toml-file.ts";
 
 export function mcpJsonPath(project: string): string {
   return join(project, ".mcp.json");
+}
+
+/** What was said about a project's `.mcp.json` when its config was read: the servers that are left out, and why. */
+export function mcpJsonNotes(problems: readonly Problem[], project: string): string[] {
+  return problems.filter(({ where }) => where === mcpJsonPath(project)).map(problemText);
 }
 
 /**
