@@ -30,6 +30,7 @@ export const errorCodes = [
   "terminal_unavailable",
   "workspace_invalid",
   "workspace_busy",
+  "home_busy",
   "tool_input_invalid",
   "tool_unknown",
   "tool_refused",

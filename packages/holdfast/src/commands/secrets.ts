@@ -3,7 +3,8 @@ import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { canAsk } from "../cli/io.ts";
 import { usage } from "../cli/parse.ts";
-import { ensureHome, homeFolder } from "../config/home.ts";
+import { changeHome } from "../config/change.ts";
+import { homeFolder } from "../config/home.ts";
 import { parseDuration } from "../config/limits.ts";
 import { table } from "../render/layout.ts";
 import { openKeyring, readKeptSecrets, secretsPath, writeKept } from "../secrets/kept.ts";
@@ -59,13 +60,14 @@ async function set(given: Arguments, io: Io, home: string, name: string): Promis
   if (value === "") throw usage(spec, "there is no value", "give it on standard input, or type it");
   if (value.length > longestValue || value.includes("\0"))
     throw usage(spec, "this is no secret that could be kept: too long, or with a NUL");
-  await ensureHome(home);
-  const kept = await readKeptSecrets(home);
   const keyring = given.has("file") ? null : await openKeyring(io.env, io.cwd);
   const expiresAt = forMs === null ? null : Date.now() + forMs;
-  if (keyring !== null) await keyring.set(name, value);
-  else if (kept[name]?.in === "keyring") await (await openKeyring(io.env, io.cwd))?.remove(name);
-  await writeKept(home, { ...kept, [name]: keyring === null ? { in: "file", value, expiresAt } : { in: "keyring", expiresAt } });
+  await changeHome(home, async () => {
+    const kept = await readKeptSecrets(home);
+    if (keyring !== null) await keyring.set(name, value);
+    else if (kept[name]?.in === "keyring") await (await openKeyring(io.env, io.cwd))?.remove(name);
+    await writeKept(home, { ...kept, [name]: keyring === null ? { in: "file", value, expiresAt } : { in: "keyring", expiresAt } });
+  });
   io.stderr.write(`kept ${name} in ${keyring?.title ?? `${secretsPath(home)} (only you can read it)`}\n`);
   if (keyring === null && !given.has("file")) io.stderr.write("there is no keyring that could be used here\n");
   if (value.length < 8) io.stderr.write("it has fewer than 8 characters: it can't be taken out of texts, as it would hit ordinary words\n");
@@ -89,10 +91,12 @@ function until(expiresAt: number | null): string {
 }
 
 async function remove(io: Io, home: string, name: string): Promise<number> {
-  const { [name]: found, ...rest } = await readKeptSecrets(home);
-  if (found === undefined) throw new HoldfastError("usage", `no secret ${name} is kept`, { hint: "holdfast secrets list names them" });
-  if (found.in === "keyring") await (await openKeyring(io.env, io.cwd))?.remove(name);
-  await writeKept(home, rest);
+  await changeHome(home, async () => {
+    const { [name]: found, ...rest } = await readKeptSecrets(home);
+    if (found === undefined) throw new HoldfastError("usage", `no secret ${name} is kept`, { hint: "holdfast secrets list names them" });
+    if (found.in === "keyring") await (await openKeyring(io.env, io.cwd))?.remove(name);
+    await writeKept(home, rest);
+  });
   io.stderr.write(`removed ${name}\n`);
   return 0;
 }

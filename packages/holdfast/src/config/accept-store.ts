@@ -3,7 +3,8 @@ import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Json } from "@holdfast/protocol";
-import { ensureHome, writeAtomically } from "./home.ts";
+import { changeHome } from "./change.ts";
+import { writeAtomically } from "./home.ts";
 
 /** What of a project runs only after a person accepted it, word for word. */
 export type DefinitionKind = "mcp" | "hook";
@@ -31,17 +32,21 @@ export async function isAccepted(home: string, kind: DefinitionKind, projectRoot
 
 export async function accept(home: string, kind: DefinitionKind, projectRoot: string, definition: Json, at: Date): Promise<void> {
   const root = await realpath(projectRoot);
-  const store = await readAccepted(home);
   const entry = { [definitionHash(kind, definition)]: { kind, at: at.toISOString() } };
-  await write(home, { ...store, [root]: { ...store[root], ...entry } });
+  await changeHome(home, async () => {
+    const store = await readAccepted(home);
+    await write(home, { ...store, [root]: { ...store[root], ...entry } });
+  });
 }
 
 /** Forgets all that was accepted of a project: it is trusted no longer. */
 export async function forgetAccepted(home: string, projectRoot: string): Promise<void> {
   // A folder that is gone has the path it had.
   const root = await realpath(projectRoot).catch(() => projectRoot);
-  const { [root]: found, ...rest } = await readAccepted(home);
-  if (found !== undefined) await write(home, rest);
+  await changeHome(home, async () => {
+    const { [root]: found, ...rest } = await readAccepted(home);
+    if (found !== undefined) await write(home, rest);
+  });
 }
 
 async function readAccepted(home: string): Promise<AcceptStore> {
@@ -68,7 +73,6 @@ function isStore(value: unknown): value is AcceptStore {
 }
 
 async function write(home: string, accepted: AcceptStore): Promise<void> {
-  await ensureHome(home);
   await writeAtomically(acceptPath(home), `${JSON.stringify({ version: 1, accepted }, null, 2)}\n`, 0o600);
 }
 

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
-import { ensureHome, writeAtomically } from "./home.ts";
+import { changeHome } from "./change.ts";
+import { writeAtomically } from "./home.ts";
 
 /** Trusted project folders by real path, with when each was trusted (ISO 8601). */
 export type TrustStore = Readonly<Record<string, string>>;
@@ -70,25 +71,29 @@ async function originOf(real: string): Promise<string | null> {
 
 export async function trust(home: string, folder: string, at: Date): Promise<string> {
   const real = await realFolder(folder);
-  const stored = await readStored(home);
-  const { trusted } = stored;
-  if (Object.hasOwn(trusted, real) && (await isSameProject(stored, real))) return real;
-  const { [real]: _, ...removed } = stored.removed;
-  const { [real]: _was, ...others } = stored.origins;
-  const origin = await originOf(real);
-  const origins = origin === null ? others : { ...others, [real]: origin };
-  await write(home, { trusted: { ...trusted, [real]: at.toISOString() }, removed, origins });
-  return real;
+  return changeHome(home, async () => {
+    const stored = await readStored(home);
+    const { trusted } = stored;
+    if (Object.hasOwn(trusted, real) && (await isSameProject(stored, real))) return real;
+    const { [real]: _, ...removed } = stored.removed;
+    const { [real]: _was, ...others } = stored.origins;
+    const origin = await originOf(real);
+    const origins = origin === null ? others : { ...others, [real]: origin };
+    await write(home, { trusted: { ...trusted, [real]: at.toISOString() }, removed, origins });
+    return real;
+  });
 }
 
 /** False where it wasn't trusted. A folder that is gone can be removed by the path it had. */
 export async function distrust(home: string, folder: string, at: Date): Promise<boolean> {
   const real = await realpath(folder).catch(() => resolve(folder));
-  const { trusted, removed, origins } = await readStored(home);
-  const { [real]: found, ...rest } = trusted;
-  const { [real]: _, ...others } = origins;
-  await write(home, { trusted: rest, removed: { ...removed, [real]: at.toISOString() }, origins: others });
-  return found !== undefined;
+  return changeHome(home, async () => {
+    const { trusted, removed, origins } = await readStored(home);
+    const { [real]: found, ...rest } = trusted;
+    const { [real]: _, ...others } = origins;
+    await write(home, { trusted: rest, removed: { ...removed, [real]: at.toISOString() }, origins: others });
+    return found !== undefined;
+  });
 }
 
 /** Whether trust in it was taken back, and not given again, or another project is there now: it then ends for sessions that began with it, too. */
@@ -107,6 +112,5 @@ async function realFolder(folder: string): Promise<string> {
 }
 
 async function write(home: string, stored: Stored): Promise<void> {
-  await ensureHome(home);
   await writeAtomically(trustPath(home), `${JSON.stringify({ version: 1, ...stored }, null, 2)}\n`, 0o600);
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { HoldfastError } from "@holdfast/protocol/error";
-import { ensureHome, writeAtomically } from "../config/home.ts";
+import { changeHome } from "../config/change.ts";
+import { writeAtomically } from "../config/home.ts";
 import { configPath, fileTop } from "../config/load.ts";
 import { problemText, readSettings } from "../config/settings.ts";
 import { parseToml, readConfigText } from "../config/toml-file.ts";
@@ -23,9 +24,20 @@ export async function readUserFile(home: string): Promise<UserFile> {
   return { path, text, tree, servers: serversIn(tree) };
 }
 
-/** Writes servers behind what is there; nothing else of the file changes. Throws `config_invalid` for an entry that is wrong. */
-export async function addServers(home: string, entries: readonly { readonly name: string; readonly entry: WrittenEntry }[]): Promise<void> {
+type NamedEntry = { readonly name: string; readonly entry: WrittenEntry };
+
+/**
+ * Writes servers behind what is there; nothing else of the file changes. Throws `config_invalid` for an entry that is wrong,
+ * and `usage` for a name that is there already.
+ */
+export function addServers(home: string, entries: readonly NamedEntry[]): Promise<void> {
+  return changeHome(home, () => add(home, entries));
+}
+
+async function add(home: string, entries: readonly NamedEntry[]): Promise<void> {
   const file = await readUserFile(home);
+  const known = entries.find(({ name }) => Object.hasOwn(file.servers, name));
+  if (known !== undefined) throw new HoldfastError("usage", `there is a server ${known.name} already`);
   for (const { name, entry } of entries) checkEntry(name, entry);
   const { stringify } = await import("smol-toml");
   const blocks = entries.map(({ name, entry }) =>
@@ -35,11 +47,15 @@ export async function addServers(home: string, entries: readonly { readonly name
   );
   const gap = file.text === "" || file.text.endsWith("\n") ? "" : "\n";
   const text = `${file.text}${gap}${file.text.trim() === "" ? "" : "\n"}${blocks.join("\n\n")}\n`;
-  await write(home, file, text, { ...file.servers, ...Object.fromEntries(entries.map(({ name, entry }) => [name, entry])) });
+  await write(file, text, { ...file.servers, ...Object.fromEntries(entries.map(({ name, entry }) => [name, entry])) });
 }
 
 /** Takes a server's tables out. Throws `config_invalid` where it is written in a way that only a person should undo. */
-export async function removeServer(home: string, name: string): Promise<void> {
+export function removeServer(home: string, name: string): Promise<void> {
+  return changeHome(home, () => remove(home, name));
+}
+
+async function remove(home: string, name: string): Promise<void> {
   const file = await readUserFile(home);
   const { [name]: _, ...rest } = file.servers;
   const kept: string[] = [];
@@ -49,7 +65,7 @@ export async function removeServer(home: string, name: string): Promise<void> {
     if (header !== undefined) isIn = isOf(header, name);
     if (!isIn) kept.push(line);
   }
-  await write(home, file, kept.join("\n").replaceAll(/\n{3,}/g, "\n\n"), rest);
+  await write(file, kept.join("\n").replaceAll(/\n{3,}/g, "\n\n"), rest);
 }
 
 /** Whether a table's header is `mcp.NAME`, or of something in it. */
@@ -59,7 +75,7 @@ function isOf(header: string, name: string): boolean {
 }
 
 /** What was written is read again before it takes the file's place: it must say what was meant, and nothing else new. */
-async function write(home: string, file: UserFile, text: string, servers: Tree): Promise<void> {
+async function write(file: UserFile, text: string, servers: Tree): Promise<void> {
   const { mcp: _, ...others } = file.tree;
   const wanted = Object.keys(servers).length === 0 ? others : { ...others, mcp: servers };
   const byHand = new HoldfastError("config_invalid", `${file.path} can't be changed safely`, { hint: "edit it by hand" });
@@ -72,7 +88,6 @@ async function write(home: string, file: UserFile, text: string, servers: Tree):
   const { mcp, ...rest } = found;
   const same = isDeepStrictEqual(plain({ ...rest, ...(Object.keys(serversIn(found)).length === 0 ? {} : { mcp }) }), plain(wanted));
   if (!same) throw byHand;
-  await ensureHome(home);
   await writeAtomically(file.path, text, 0o600);
 }
 

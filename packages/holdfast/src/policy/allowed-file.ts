@@ -1,8 +1,9 @@
-import { mkdir, open, readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RuleData } from "@holdfast/policy/rules/rule-data";
 import { renderRule } from "@holdfast/policy/rules/rule-data";
-import { ensureHome } from "../config/home.ts";
+import { changeHome } from "../config/change.ts";
+import { writeAtomically } from "../config/home.ts";
 
 /** Files of the user's own rules, each `*.toml`. */
 export function policyFolder(home: string): string {
@@ -15,27 +16,31 @@ export function allowedPath(home: string): string {
 }
 
 /** Keeps what a person allowed at a question: once, also where the answer is taken in again after a crash. */
-export async function keepAllowed(home: string, rule: RuleData): Promise<string> {
-  const path = allowedPath(home);
-  const kept = await readFile(path, "utf8").catch(() => "");
-  return kept.includes(renderRule(rule)) ? path : appendAllowed(home, rule);
+export function keepAllowed(home: string, rule: RuleData): Promise<string> {
+  return changeHome(home, async () => {
+    const kept = await readAllowed(home);
+    return kept.includes(renderRule(rule)) ? allowedPath(home) : append(home, kept, rule);
+  });
 }
 
 /**
- * Appends a rule to the file of what the person allowed, just as `renderRule` shows it, and returns the file. One write at
- * the end of the file: of two at once neither is lost. It holds for hosts that are opened later; the session that asked
- * has its answer.
+ * Appends a rule to the file of what the person allowed, just as `renderRule` shows it, and returns the file. It holds for
+ * hosts that are opened later; the session that asked has its answer.
  */
-export async function appendAllowed(home: string, rule: RuleData): Promise<string> {
-  await ensureHome(home);
+export function appendAllowed(home: string, rule: RuleData): Promise<string> {
+  return changeHome(home, async () => append(home, await readAllowed(home), rule));
+}
+
+async function append(home: string, kept: string, rule: RuleData): Promise<string> {
   await mkdir(policyFolder(home), { recursive: true, mode: 0o700 });
   const path = allowedPath(home);
-  const file = await open(path, "a", 0o600);
-  try {
-    await file.writeFile(`\n${renderRule(rule)}`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeAtomically(path, `${kept}\n${renderRule(rule)}`, 0o600);
   return path;
+}
+
+async function readAllowed(home: string): Promise<string> {
+  return readFile(allowedPath(home), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
 }
