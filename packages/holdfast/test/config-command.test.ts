@@ -31,7 +31,7 @@ async function run(...argv: string[]) {
 
 test("config show names each value with its place, and hides what is secret", async () => {
   await mine(
-    '[providers.a]\nbase_url = "https://me:pass-word@a.example/v1"\napi_key = "very-secret-key"\nheaders.X-Team = "team-secret"\n[mcp.m]\ncommand = "m"\nargs = ["--token=ghp_0123456789012345678901234567890123456789"]\nenv.TOKEN = "env-secret"\n',
+    '[providers.a]\nbase_url = "https://a.example/v1?key=query-secret"\napi_key = "very-secret-key"\nheaders.X-Team = "team-secret"\n[mcp.m]\ncommand = "m"\nargs = ["postgres://me:pass-word@db/x", "--token=ghp_0123456789012345678901234567890123456789"]\nenv.TOKEN = "env-secret"\n',
   );
   await own("[limits]\nmax_steps = 20\n");
   await run("trust");
@@ -43,7 +43,7 @@ test("config show names each value with its place, and hides what is secret", as
   expect(out).toContain("limits.max_tool_calls = 500  # built-in\n");
   expect(out).toContain(`providers.a.api_key = …  # ${join(home, "config.toml")}:3\n`);
   const json = await run("config", "show", "--json");
-  expect(out + json.out).not.toMatch(/very-secret|pass-word|team-secret|env-secret|ghp_/);
+  expect(out + json.out).not.toMatch(/very-secret|query-secret|pass-word|team-secret|env-secret|ghp_/);
   expect(JSON.parse((await run("config", "show", "limits.max_steps", "--json")).out)).toEqual({
     type: "setting",
     key: "limits.max_steps",
@@ -53,6 +53,18 @@ test("config show names each value with its place, and hides what is secret", as
     line: 2,
     profile: null,
   });
+});
+
+test.each([
+  ['[providers.work]\nbase_url = "http://user:passw0rdxyz@127.0.0.1:9/v1"', ":2: base_url"],
+  ['[mcp.b]\nurl = "https://passw0rdxyz@127.0.0.1:9/mcp"', ":2: url"],
+  ['[web.search]\nprovider = "searxng"\nbase_url = "http://u:passw0rdxyz@127.0.0.1:9"', ":3: base_url"],
+])("config check refuses a URL with a user part, and doesn't repeat it: %s", async (text, key) => {
+  await mine(text);
+  const { status, out, err } = await run("config", "check");
+  expect([status, err]).toEqual([2, expect.stringContaining(key)]);
+  expect(err).toContain("without user name and password");
+  expect(out + err).not.toContain("passw0rd");
 });
 
 test("config check tells every mistake and fails; path names the files", async () => {

@@ -66,7 +66,11 @@ test.each([
   ['[providers.local]\nwire = "grpc"', "c.toml:2: wire is not one of responses, chat, messages, gemini", "undefined"],
   ["[limits]\nmax_steps = 0", "c.toml:2: max_steps is not a whole number above 0", "undefined"],
   ['[limits]\ntimeout = "soon"', 'c.toml:2: timeout is not a time such as 90, "30m" or "2h"', "undefined"],
-  ['providers.local.base_url = "ftp://x"', 'c.toml:1: base_url is not an http(s) URL, such as "http://127.0.0.1:11434/v1"', "undefined"],
+  [
+    'providers.local.base_url = "ftp://x"',
+    'c.toml:1: base_url is not an http(s) URL without user name and password, such as "http://127.0.0.1:11434/v1"',
+    "undefined",
+  ],
   ['[providers.a]\napi_key = "k"\napi_key_env = "K"', "c.toml:3: api_key and api_key_env are both set", "keep one"],
   ["providers = 3", "c.toml:1: providers is not a table", "write [providers.NAME]"],
   ['model = "x', "c.toml:1: this is not valid TOML: unfinished string", "toml.io"],

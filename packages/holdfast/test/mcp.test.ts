@@ -56,9 +56,11 @@ describe("holdfast mcp", () => {
   test("shows no value of a variable or header, to a person or a program", async () => {
     await run(["add", "a", "--env", "KEY=the-secret-1", "--", "x"]);
     await run(["add", "b", "--url", "http://127.0.0.1:9/mcp", "--header", "X=the-secret-2"]);
+    await run(["add", "c", "--url", "http://127.0.0.1:9/mcp?key=the-secret-3"]);
+    await run(["add", "d", "--", "x", "--to=http://u:the-secret-4@h/?key=the-secret-5", `--token=npm_${"the1".repeat(9)}`]);
     for (const args of [["list"], ["list", "--json"]]) {
       const { out, err } = await run(args);
-      expect(out + err).not.toContain("the-secret");
+      expect(out + err).not.toMatch(/the-secret|the1/);
     }
     expect((await run(["list", "--json"])).out).toContain('"env":["KEY"]');
   });
@@ -71,6 +73,7 @@ describe("holdfast mcp", () => {
       ["add", "b"],
       ["add", "b", "--url", "http://x", "--", "y"],
       ["add", "b", "--url", "nonsense"],
+      ["add", "b", "--url", "http://u:p@127.0.0.1/mcp"],
       ["add", "not a name", "--", "y"],
       ["add", "b", "--header", "A=b", "--", "y"],
       ["add", "b", "--env", "no", "--", "y"],
@@ -94,6 +97,18 @@ describe("holdfast mcp", () => {
     writeFileSync(join(home(), "config.toml"), before);
     expect(await run(["remove", "a"])).toMatchObject({ status: 2, err: expect.stringContaining("edit it by hand") as string });
     expect(config()).toBe(before);
+  });
+
+  test("test shows no secret in why a server doesn't run: neither in its last words nor in its address", async () => {
+    const words = `http://u:pw1@h/?k=v2 secret=sk-${"abcdef3".repeat(4)} npm_${"a4b5".repeat(9)} hf_${"c6d".repeat(12)} $KEY`;
+    await run(["add", "dies", "--env", "KEY=${KEY_OF_IT}", "--", "/bin/sh", "-c", `echo "${words}" >&2; exit 4`]);
+    await run(["add", "away", "--url", "http://127.0.0.1:9/mcp?key=abc7"]);
+    const env = { KEY_OF_IT: "held-value-8" };
+    for (const args of [["test"], ["test", "--json"]]) {
+      const { out, err } = await run(args, env);
+      expect(out + err).toContain("secret=[redacted secret]");
+      expect(out + err).not.toMatch(/pw1|v2|abcdef3|a4b5|c6d|abc7|held-value/);
+    }
   });
 
   test("test shows tools, what is wrong with one, and why a server doesn't run, without control codes", async () => {

@@ -61,6 +61,15 @@ async function run(argv: readonly string[], env: Record<string, string>) {
   return { status, out: io.out(), err: io.err() };
 }
 
+test("a provider's base URL shows no value of its query", async () => {
+  for (const args of [["--json"], ["--all"]]) {
+    const address = 'providers.far.base_url="https://models.example/v1?key=abcdefgh12345678"';
+    const { out, err } = await run([...args, "--config", address], {});
+    expect(out + err).not.toContain("abcdefgh");
+    expect(out + err).toContain("https://models.example/v1?key=…");
+  }
+});
+
 test("models --json says of each provider whether it can be used, why not, and what its models are and cost", async () => {
   const { status, out } = await run(["--json"], { ANTHROPIC_API_KEY: "sk-ant-secret-value" });
   expect(status).toBe(0);

@@ -1,4 +1,5 @@
 import type { ServerEnd, ServerProcess, ServerProcesses } from "@holdfast/runtime";
+import { showUrls } from "@holdfast/runtime/show-url";
 import type { CallToolResult, Client, FetchLike, Progress, Transport } from "@modelcontextprotocol/client";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { cleanLine } from "./clean.ts";
@@ -49,6 +50,8 @@ export interface ConnectInput {
   /** Until it is connected. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
+  /** Takes secrets out of what a server or the system said. */
+  readonly redact: (text: string) => string;
   /** Called when the server says that its tools have changed. */
   readonly onChanged: () => void;
 }
@@ -107,7 +110,7 @@ async function open(input: ConnectInput, process: ServerProcess | null, mode: "a
     },
   );
   let end: string | null = null;
-  void process?.ended.then((ended) => (end = describeEnd(ended, process.lastWords())));
+  void process?.ended.then((ended) => (end = describeEnd(ended, (text) => input.redact(showUrls(text)), process.lastWords())));
   let isOpen = true;
   let isDeaf = false;
   const closed = new Promise<string>((resolve) => {
@@ -124,7 +127,7 @@ async function open(input: ConnectInput, process: ServerProcess | null, mode: "a
     // Ended before we end it.
     const why = end;
     await inner.close().catch(() => undefined);
-    throw new Error(why ?? reasonOf(error), { cause: error });
+    throw new Error(why ?? reasonOf(error, input.redact), { cause: error });
   } finally {
     input.signal.removeEventListener("abort", abort);
   }
@@ -166,10 +169,10 @@ async function open(input: ConnectInput, process: ServerProcess | null, mode: "a
 }
 
 /** The innermost cause: what the system said, where it said something. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, redact: ConnectInput["redact"]): string {
   let inner = error;
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
-  const said = cleanLine(inner instanceof Error ? inner.message : String(inner), 300);
+  const said = cleanLine(redact(showUrls(inner instanceof Error ? inner.message : String(inner))), 300);
   return inner === error ? said : `it can't be reached: ${said}`;
 }
 
@@ -179,8 +182,8 @@ async function listAll(client: Client, timeout: number): Promise<string[]> {
 }
 
 /** How its process ended, with the last line it wrote to its standard error. */
-function describeEnd({ exitCode, signal, error }: ServerEnd, lastWords: string): string {
-  if (error !== null) return `it could not be started: ${cleanLine(error, 300)}`;
+function describeEnd({ exitCode, signal, error }: ServerEnd, redact: ConnectInput["redact"], lastWords: string): string {
+  if (error !== null) return `it could not be started: ${cleanLine(redact(error), 300)}`;
   const last = lastWords.trim().split("\n").at(-1) ?? "";
-  return `it ended with ${signal === null ? `exit status ${exitCode}` : signal}${last === "" ? "" : `: ${cleanLine(last, 300)}`}`;
+  return `it ended with ${signal === null ? `exit status ${exitCode}` : signal}${last === "" ? "" : `: ${cleanLine(redact(last), 300)}`}`;
 }

@@ -1,3 +1,4 @@
+import { showUrls } from "@holdfast/runtime/show-url";
 import { cleanLine } from "./clean.ts";
 
 /** What an error of a call means for the call. */
@@ -13,7 +14,7 @@ export type CallFailure =
 
 /** Errors of the client package by their codes, which are part of its API. HTTP by RFC 9110; 404 by the MCP transport's rules. */
 export function failureOf(error: unknown): CallFailure {
-  const text = cleanLine(error instanceof Error ? error.message : String(error), 500);
+  const text = cleanLine(showUrls(error instanceof Error ? error.message : String(error)), 500);
   const { code, data } = fieldsOf(error);
   if (typeof code === "number") return { type: "answered", text };
   const { status } = fieldsOf(data);

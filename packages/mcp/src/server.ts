@@ -14,6 +14,7 @@ export interface ServerPorts {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Where servers run: the workspace. */
   readonly cwd: string;
+  readonly redact: (text: string) => string;
 }
 
 /** How a server stands: the only place where that is kept. Its tools are there exactly while it is `ready`. */
@@ -118,6 +119,7 @@ export function createServer(config: McpServerConfig, isConfined: boolean, ports
         probeMs: Math.max(2_000, config.startupTimeoutMs / 2),
         limitMs,
         signal: abort.signal,
+        redact: ports.redact,
         onChanged: refresh,
       });
       const timer = new AbortController();

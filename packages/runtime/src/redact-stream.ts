@@ -31,7 +31,7 @@ export function createStreamRedactor(secrets: readonly string[]): StreamRedactor
   };
 }
 
-const beginnings = /(?:^|[^A-Za-z0-9_-])((?:s|sk|sk-|g|gh|ghp|gho|ghu|ghs|ghr|gi|git|glp|x|xo|xox|A|AK|AI)[A-Za-z0-9_-]*)$/;
+const beginnings = /(?:^|[^A-Za-z0-9_-])((?:s|sk|sk-|g|gh|ghp|gho|ghu|ghs|ghr|gi|git|glp|n|np|npm|h|hf|x|xo|xox|A|AK|AI)[A-Za-z0-9_-]*)$/;
 
 function holdFrom(text: string, writings: readonly string[]): number {
   let from = text.length;

@@ -6,6 +6,10 @@ export const redactionMark = "[redacted secret]";
 /** Formats with a known prefix that are secrets wherever they stand. Never by key name or entropy: exact values must survive. */
 const knownFormats = [
   /\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,}/g,
+  // Of an older make: without a dash or digit it could be words.
+  /\bsk-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}/g,
+  /\bnpm_[A-Za-z0-9]{36,}/g,
+  /\bhf_[A-Za-z0-9]{34,}/g,
   /\bgh[pousr]_[A-Za-z0-9]{36,}/g,
   /\bgithub_pat_[A-Za-z0-9_]{60,}/g,
   /\bglpat-[A-Za-z0-9_-]{20,}/g,

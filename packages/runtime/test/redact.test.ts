@@ -11,6 +11,20 @@ test("every whole private key goes, what stands around it stays", () => {
   expect(redact(`-----END PRIVATE KEY----- ${key("")}`, [])).toBe(`-----END PRIVATE KEY----- ${redactionMark}`);
 });
 
+test.each([`sk-${"a1b2c3d4".repeat(3)}`, `npm_${"aB3d".repeat(9)}`, `hf_${"aB".repeat(17)}`])(
+  "a known format goes, also from a stream: %s",
+  (key) => {
+    expect(redact(`key=${key}.`, [])).toBe(`key=${redactionMark}.`);
+    const stream = createStreamRedactor([]);
+    expect(["key=", ...key, "."].map((piece) => stream.push(piece)).join("") + stream.end()).toBe(`key=${redactionMark}.`);
+  },
+);
+
+test.each(["sk-learn-pipeline-of-many-words-1", "hf_hub_download", "npm_config_registry", "sk-abcdefghijklmnopqrstuvwxyz"])(
+  "a word that only begins like one stays: %s",
+  (word) => expect(redact(word, [])).toBe(word),
+);
+
 test("held values and known formats go; short values stay, as they would be words", () => {
   expect(redact("held-value-1 short", ["held-value-1", "short"])).toBe(`${redactionMark} short`);
   expect(redact(`token ghp_${"a".repeat(36)}.`, [])).toBe(`token ${redactionMark}.`);

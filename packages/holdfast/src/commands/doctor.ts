@@ -2,6 +2,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { CareLook } from "../care/look.ts";
+import { showUrls } from "@holdfast/runtime/show-url";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { usesColour } from "../cli/io.ts";
@@ -113,7 +114,7 @@ async function checkSearch(io: Io, config: Config): Promise<Finding[]> {
         {
           about: "search",
           state: "ok",
-          text: found.kind === "model" ? `${model} at ${new URL(found.url).host}` : `${found.kind} at ${found.baseUrl}`,
+          text: found.kind === "model" ? `${model} at ${new URL(found.url).host}` : `${found.kind} at ${showUrls(found.baseUrl)}`,
         },
       ];
     if (model !== undefined)

@@ -120,7 +120,10 @@ export function secret<T>(of: Leaf<T>): Leaf<T> {
 }
 
 export const text = textLike("a non-empty string", "[\\s\\S]");
-export const url = textLike('an http(s) URL, such as "http://127.0.0.1:11434/v1"', "^https?://[^\\s]+$");
+export const url = textLike(
+  'an http(s) URL without user name and password, such as "http://127.0.0.1:11434/v1"',
+  "^https?://(?![^/?#\\s\\\\]*@)[^\\s]+$",
+);
 
 export function textLike(wanted: string, pattern: string): Leaf<string> {
   const shape = new RegExp(pattern);

@@ -1,4 +1,5 @@
 import { HoldfastError } from "@holdfast/protocol/error";
+import { showUrls } from "@holdfast/runtime/show-url";
 import { needsKey, presets, type WireName } from "@holdfast/models/providers";
 import type { Config } from "./config.ts";
 
@@ -58,7 +59,7 @@ export function problemOf(provider: Provider): HoldfastError | null {
     });
   }
   if (!URL.canParse(baseUrl)) {
-    return new HoldfastError("config_invalid", `the base URL of ${name} is no URL: ${JSON.stringify(baseUrl)}`, {
+    return new HoldfastError("config_invalid", `the base URL of ${name} is no URL: ${JSON.stringify(showUrls(baseUrl))}`, {
       hint: "write the server's API root, such as http://127.0.0.1:11434/v1",
     });
   }

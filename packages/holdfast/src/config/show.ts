@@ -13,12 +13,12 @@ export interface ShownSetting {
 
 /** What is set, and what is built in where nothing is, in the order of the table of keys. `config` null: only what is set. */
 export async function shownSettings(settings: readonly Setting[], config: Config | null): Promise<ShownSetting[]> {
-  const { redact } = await import("@holdfast/runtime/redact");
+  const [{ redact }, { showUrls }] = await Promise.all([import("@holdfast/runtime/redact"), import("@holdfast/runtime/show-url")]);
   const set = settings
     .filter(({ kind }) => kind === "value")
     .map(({ path, leaf, value, source }): ShownSetting => ({
       key: dotted(path),
-      value: leaf?.isSecret ? null : visible(value, (text) => redact(text, [])),
+      value: leaf?.isSecret ? null : visible(value, (text) => redact(showUrls(text), [])),
       source,
     }));
   const known = new Set(set.map(({ key }) => key));
@@ -30,8 +30,7 @@ export async function shownSettings(settings: readonly Setting[], config: Config
 
 function visible(value: unknown, redact: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((one) => visible(one, redact));
-  // A password in a URL stands between the scheme and the @.
-  return typeof value === "string" ? redact(value.replace(/^(https?:\/\/)[^/?#]*@/, "$1…@")) : value;
+  return typeof value === "string" ? redact(value) : value;
 }
 
 function defaults(node: Table, path: readonly string[]): ShownSetting[] {

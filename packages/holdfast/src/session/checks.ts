@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CheckDefinition, CommandCheck, FileCondition, Json } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
+import { showUrls } from "@holdfast/runtime/show-url";
 import type { Config } from "../config/config.ts";
 import type { LoadedConfig } from "../config/load.ts";
 
@@ -132,7 +133,7 @@ function whatOf(check: CheckDefinition): string {
         ...(check.addsNoSecrets ? ["no secret is added"] : []),
       ].join("; ");
     case "http":
-      return `${check.url} answers with ${check.status}`;
+      return `${showUrls(check.url)} answers with ${check.status}`;
     case "inspected":
       return `every change of ${check.range} is read`;
     case "other":

@@ -1,5 +1,6 @@
 import type { Prices, ResolvedFacts } from "@holdfast/models";
 import { isLoopback, vendorOf } from "@holdfast/models/providers";
+import { showUrls } from "@holdfast/runtime/show-url";
 import type { Config } from "../config/config.ts";
 import { listModels, loadedWindow } from "../config/local-servers.ts";
 import { modelForRole, type Role } from "../config/model-choice.ts";
@@ -79,7 +80,7 @@ async function survey(provider: Provider, config: Config): Promise<SurveyedProvi
     problem: wrong === null ? away : wrong.message,
     hint: wrong?.hint ?? null,
     wire,
-    baseUrl,
+    baseUrl: baseUrl === null ? null : showUrls(baseUrl),
     key: apiKey !== null ? "present" : provider.needsKey ? "missing" : "not needed",
     keyFrom,
     isReachable,

@@ -1,6 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ApprovalMode, CheckDefinition, Part, SandboxMode } from "@holdfast/protocol";
+import { showUrls } from "@holdfast/runtime/show-url";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { RecordedEvent, Tool } from "@holdfast/runtime";
 import type { Io } from "../cli/io.ts";
@@ -93,7 +94,7 @@ async function assertServed(model: string, config: Config, io: Io): Promise<void
   const endpoint = endpointOf(model, config, io.env);
   if (!endpoint.isLocal || !(await (await import("../config/local-servers.ts")).isAbsent(endpoint))) return;
   const { name, baseUrl } = endpoint;
-  throw new HoldfastError("no_model", `the server of ${name} does not run: nothing listens at ${baseUrl}`, {
+  throw new HoldfastError("no_model", `the server of ${name} does not run: nothing listens at ${showUrls(baseUrl)}`, {
     hint: `start it, or set base_url under [providers.${name}] in config.toml; holdfast models lists what can be used`,
   });
 }

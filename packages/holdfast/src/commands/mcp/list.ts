@@ -1,4 +1,6 @@
 import type { ConfiguredServer } from "@holdfast/mcp/config";
+import { redact } from "@holdfast/runtime/redact";
+import { showUrls } from "@holdfast/runtime/show-url";
 import { pad } from "../../render/layout.ts";
 import { jsonLine } from "../../render/json-events.ts";
 import { sanitizeLine } from "../../render/sanitize.ts";
@@ -31,15 +33,20 @@ function whereOf({ config, isConfined }: ConfiguredServer): string {
 }
 
 function targetOf({ config: { target } }: ConfiguredServer): string {
-  return target.type === "http" ? target.url : [target.command, ...target.args].join(" ");
+  return target.type === "http" ? showUrls(target.url) : [target.command, ...target.args].map(shownWord).join(" ");
+}
+
+/** Keys among a program's arguments go as well, where they are known as such. */
+function shownWord(word: string): string {
+  return redact(showUrls(word), []);
 }
 
 function describe(server: ConfiguredServer) {
   const { name, target, isEnabled, allow } = server.config;
   const reached =
     target.type === "http"
-      ? { url: target.url, headers: Object.keys(target.headers) }
-      : { command: target.command, args: target.args, env: Object.keys(target.env) };
+      ? { url: showUrls(target.url), headers: Object.keys(target.headers) }
+      : { command: target.command, args: target.args.map(shownWord), env: Object.keys(target.env) };
   return {
     type: "mcp_server",
     name,
