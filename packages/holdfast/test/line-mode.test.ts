@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import * as fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAnswerStream } from "../src/line/answer-stream.ts";
 import { readTyped } from "../src/line/slash.ts";
 import { main } from "../src/program.ts";
@@ -159,6 +159,14 @@ function terminal() {
       stdout: { write: (text: string) => void screen.write(text), isTTY: true, columns: 80, stream: screen },
     },
     type: (text: string) => void stdin.write(text),
+    /** As the kernel does it: what is read ends, and whatever else is asked of the terminal fails. */
+    vanish: () => {
+      stdin.setRawMode = () => {
+        stdin.emit("error", Object.assign(new Error("setRawMode EIO"), { code: "EIO" }));
+        return stdin;
+      };
+      stdin.end();
+    },
     until,
   };
 }
@@ -399,6 +407,40 @@ describe("at a terminal", () => {
     type("\u0003\r");
     type("/quit\r");
     expect(await ended).toBe(0);
+  });
+
+  test("Ctrl-Z and back: the prompt stands again and takes what is typed", async () => {
+    const { io, type, until } = terminal();
+    const ended = main(model, io, fakeHosts({ script: [{ text: "after the pause" }] }));
+    await until("› ");
+    // The shell stops us, and starts us again at `fg`.
+    const stopped = vi.spyOn(process, "kill").mockImplementation(() => {
+      process.emit("SIGCONT");
+      return true;
+    });
+    type("\u001a");
+    await until("› ");
+    type("\u001a");
+    await until("› ");
+    expect(stopped.mock.calls).toEqual(Array.from({ length: 2 }, () => [process.pid, "SIGTSTP"]));
+    stopped.mockRestore();
+    type("go\r");
+    await until("after the pause");
+    type("/quit\r");
+    expect(await ended).toBe(0);
+  });
+
+  test("a terminal that is closed ends line mode in good order", async () => {
+    const { io, type, until, vanish } = terminal();
+    const hosts = fakeHosts({ script: [{ text: "an answer" }] });
+    const ended = main(model, io, hosts);
+    await until("› ");
+    type("go\r");
+    await until("an answer");
+    await until("› ");
+    vanish();
+    expect(await ended).toBe(0);
+    expect(io.err()).toBe("");
   });
 
   test("Ctrl-C interrupts the turn, clears what is typed, and twice at an empty prompt leaves", async () => {

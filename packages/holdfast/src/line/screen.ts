@@ -63,7 +63,14 @@ export function openScreen(io: Io, names: readonly string[] = [], on: Output = i
     if (timer !== null) clearTimeout(timer);
     timer = setTimeout(flush, pasteGapMs);
   });
+  // Node pauses its input once Ctrl-Z is over, and with nothing left to wait for the program would end.
+  readline.on("SIGCONT", () => readline.resume());
+  // A terminal that was closed fails whatever is asked of it. That is the end of the input; a close that is under way goes on.
+  const end = () => queueMicrotask(() => readline.close());
+  readline.on("error", end);
+  io.stdin.stream.on("error", end);
   readline.on("close", () => {
+    io.stdin.stream.off("error", end);
     if (timer !== null) clearTimeout(timer);
     isClosed = true;
     // Ctrl-D leaves the cursor behind the prompt.
