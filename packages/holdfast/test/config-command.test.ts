@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -65,6 +65,34 @@ test.each([
   expect([status, err]).toEqual([2, expect.stringContaining(key)]);
   expect(err).toContain("without user name and password");
   expect(out + err).not.toContain("passw0rd");
+});
+
+test.each([
+  ['[[hooks.before_tool]]\ncommand = "x"\nmatcher = "("\n', 3, "matcher is not a regular expression"],
+  ['[profiles.b]\nmodel = "x"\n', 2, '"x" is not a model'],
+  ['[models]\nreview = "nowhere/x"\n', 2, 'unknown provider "nowhere"'],
+  ['[providers.w]\nwire = "chat"\n', 1, "no base URL for the provider w"],
+])("config check tells what exec would refuse: %j", async (text, line, what) => {
+  await mine(text);
+  const { status, err } = await run("config", "check");
+  expect(status).toBe(2);
+  expect(err).toContain(`error: ${join(home, "config.toml")}:${line}: `);
+  expect(err).toContain(what);
+  expect(err.match(/error: /g)).toHaveLength(1);
+});
+
+test("a config that is a link to nothing is a mistake, and is not replaced", async () => {
+  await symlink(join(home, "gone.toml"), join(home, "config.toml"));
+  for (const argv of [
+    ["config", "check"],
+    ["mcp", "add", "a", "--", "x"],
+    ["exec", "hi"],
+  ]) {
+    const { status, err } = await run(...argv);
+    expect([argv, status]).toEqual([argv, 2]);
+    expect(err).toContain("config.toml is a link to nothing");
+  }
+  expect((await lstat(join(home, "config.toml"))).isSymbolicLink()).toBe(true);
 });
 
 test("config check tells every mistake and fails; path names the files", async () => {

@@ -11,6 +11,7 @@ import { problemText, whereOf } from "../config/settings.ts";
 import type { ShownSetting } from "../config/show.ts";
 import { shownSettings } from "../config/show.ts";
 import { isTrusted } from "../config/trust-store.ts";
+import { unusable } from "../config/unusable.ts";
 import { findWorkspace } from "../config/workspace.ts";
 import { sanitize, sanitizeLine } from "../render/sanitize.ts";
 import { configFlags } from "../session/flags.ts";
@@ -101,11 +102,18 @@ function jsonOf({ key, value, source }: ShownSetting): string {
   return JSON.stringify({ type: "setting", key, ...(value === null ? { hidden: true } : { value }), layer, from: name, line, profile });
 }
 
+/** Of the config as it is chosen, and where no profile is chosen of each profile too. */
 async function check(request: ConfigRequest, io: Io): Promise<number> {
-  const { config, problems, settings } = await gatherConfig(request);
-  tellProblems(problems, io);
-  if (config === null) return usageStatus;
-  const count = settings.filter(({ kind }) => kind === "value").length;
+  const chosen = await gatherConfig(request);
+  const others = request.profile === undefined ? chosen.profiles : [];
+  const all = [chosen, ...(await Promise.all(others.map((profile) => gatherConfig({ ...request, profile }))))];
+  const problems = all.flatMap((one) => [
+    ...one.problems,
+    ...(one.config === null ? [] : unusable(one.config, one.settings, io.env, io.cwd)),
+  ]);
+  tellProblems([...new Map(problems.map((problem) => [problemText(problem), problem])).values()], io);
+  if (problems.some(({ severity }) => severity === "error")) return usageStatus;
+  const count = chosen.settings.filter(({ kind }) => kind === "value").length;
   io.stderr.write(`the config is good: ${count === 1 ? "1 value is" : `${count} values are`} set\n`);
   return 0;
 }

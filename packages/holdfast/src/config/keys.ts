@@ -1,5 +1,5 @@
 import { adding, count, duration, either, key, list, money, named, oneOf, owned, price, rows, secret, table } from "./kinds.ts";
-import { text, textLike, toggle, url } from "./kinds.ts";
+import { text, textLike, toggle, toolPattern, url } from "./kinds.ts";
 import type { TopValue } from "./value-types.ts";
 
 /** How hard a model thinks: the levels that `--effort` and `effort` take. */
@@ -33,7 +33,7 @@ const role = (help: string) => key(text, help, { project: "may", refused: script
 const hook = rows(
   table({
     command: key(text, "the command line; it gets the event as JSON on standard input", { required: true, refused: filledIn }),
-    matcher: key(text, "a regular expression: only for tools of such a name"),
+    matcher: key(toolPattern, "only for tools whose whole name fits, such as run_command|edit_file"),
     timeout_ms: key(count, "ended after this time", { default: 60_000 }),
   }),
 );

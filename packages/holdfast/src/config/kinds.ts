@@ -130,6 +130,19 @@ export function textLike(wanted: string, pattern: string): Leaf<string> {
   return leaf(wanted, { type: "string", pattern }, (value) => (typeof value === "string" && shape.test(value) ? value : undefined));
 }
 
+/** A regular expression for the whole name of a tool; `*` stands for all. */
+export const toolPattern = leaf("a regular expression for names of tools", { type: "string", pattern: "[\\s\\S]" }, (value) =>
+  typeof value === "string" && value !== "" && (value === "*" || isPattern(value)) ? value : undefined,
+);
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(`^(?:${source})$`, "v") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
 export const toggle = leaf("true or false", { type: "boolean" }, (value) => (typeof value === "boolean" ? value : undefined));
 
 const maxCount = Number.MAX_SAFE_INTEGER;

@@ -43,6 +43,8 @@ export interface GatheredConfig {
   readonly config: Config | null;
   readonly settings: readonly Setting[];
   readonly problems: readonly Problem[];
+  /** Names of the profiles there are. */
+  readonly profiles: readonly string[];
 }
 
 /** The top of a file: all keys, and profiles of them. */
@@ -107,9 +109,9 @@ export async function gatherConfig(request: ConfigRequest): Promise<GatheredConf
   };
   over(outsideProfiles(user));
   await overTightly(outsideProfiles(project));
+  const profiles = [...new Set([...user, ...project, ...flags].flatMap(({ path }) => (path[0] === "profiles" ? (path[1] ?? []) : [])))];
   if (profile !== null) {
-    const known = new Set([...user, ...project, ...flags].flatMap(({ path }) => (path[0] === "profiles" ? (path[1] ?? []) : [])));
-    if (!known.has(profile.name)) problems.push(unknownProfile(profile, [...known]));
+    if (!profiles.includes(profile.name)) problems.push(unknownProfile(profile, profiles));
     await overTightly(ofProfile(project, profile.name));
     over(ofProfile(user, profile.name));
     over(ofProfile(flags, profile.name));
@@ -117,9 +119,10 @@ export async function gatherConfig(request: ConfigRequest): Promise<GatheredConf
   over(environment);
   over(outsideProfiles(flags));
   const settings = [...merged.values()];
-  if (problems.some(({ severity }) => severity === "error")) return { config: null, settings, problems };
+  if (problems.some(({ severity }) => severity === "error")) return { config: null, settings, problems, profiles };
   const built = buildConfig(merged);
-  return { config: built.problems.length > 0 ? null : built.config, settings, problems: [...problems, ...built.problems] };
+  const config = built.problems.length > 0 ? null : built.config;
+  return { config, settings, problems: [...problems, ...built.problems], profiles };
 }
 
 async function readFile(path: string, layer: "user" | "project", problems: Problem[], inside?: string): Promise<readonly Setting[]> {

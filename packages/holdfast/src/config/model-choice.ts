@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
-import { nearest } from "../cli/nearest.ts";
 import type { Config } from "./config.ts";
 import type { LocalServer } from "./local-servers.ts";
-import { preparedProviders, problemOf, providerNames, providerOf, type Env, type Provider } from "./provider.ts";
+import { preparedProviders, problemOf, providerOf, unknownProvider, type Env, type Provider } from "./provider.ts";
 
 /** Where a model's requests go. */
 export interface Endpoint extends Provider {
@@ -85,16 +84,7 @@ export function endpointOf(model: string, config: Config, env: Env): Endpoint {
   const name = model.slice(0, slash);
   const own = model.slice(slash + 1);
   const provider = providerOf(name, config, env);
-  if (provider === null) {
-    const known = providerNames(config);
-    const close = nearest(name, known);
-    throw new HoldfastError("no_model", `unknown provider ${JSON.stringify(name)} in the model ${JSON.stringify(model)}`, {
-      hint:
-        close === null
-          ? `known providers: ${known.join(", ")}; add one as [providers.NAME] in config.toml`
-          : `did you mean ${close}/${own}?`,
-    });
-  }
+  if (provider === null) throw unknownProvider(model, config);
   const problem = problemOf(provider);
   if (problem !== null || provider.baseUrl === null) throw problem ?? new HoldfastError("no_model", `${name} can't be used`);
   return { ...provider, baseUrl: provider.baseUrl, model: own };

@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/protocol/error";
 import { showUrls } from "@holdfast/runtime/show-url";
 import { needsKey, presets, type WireName } from "@holdfast/models/providers";
+import { nearest } from "../cli/nearest.ts";
 import type { Config } from "./config.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -49,9 +50,20 @@ export function providerOf(name: string, config: Config, env: Env): Provider | n
   };
 }
 
-/** Why nothing can be sampled there: what is wrong and what to do. Null where nothing is known to stand in the way. */
-export function problemOf(provider: Provider): HoldfastError | null {
-  const { name, baseUrl, apiKey, keyFrom } = provider;
+/** A model of a provider that is neither a preset nor configured. */
+export function unknownProvider(model: string, config: Config): HoldfastError {
+  const slash = model.indexOf("/");
+  const [name, own] = [model.slice(0, slash), model.slice(slash + 1)];
+  const known = providerNames(config);
+  const close = nearest(name, known);
+  return new HoldfastError("no_model", `unknown provider ${JSON.stringify(name)} in the model ${JSON.stringify(model)}`, {
+    hint:
+      close === null ? `known providers: ${known.join(", ")}; add one as [providers.NAME] in config.toml` : `did you mean ${close}/${own}?`,
+  });
+}
+
+/** Why its address can't be asked. */
+export function addressProblem({ name, baseUrl }: Provider): HoldfastError | null {
   if (baseUrl === null) {
     const variable = Object.hasOwn(presets, name) ? presets[name]?.baseUrlVariable : null;
     return new HoldfastError("no_model", `no base URL for the provider ${name}`, {
@@ -63,6 +75,14 @@ export function problemOf(provider: Provider): HoldfastError | null {
       hint: "write the server's API root, such as http://127.0.0.1:11434/v1",
     });
   }
+  return null;
+}
+
+/** Why nothing can be sampled there: what is wrong and what to do. Null where nothing is known to stand in the way. */
+export function problemOf(provider: Provider): HoldfastError | null {
+  const unreachable = addressProblem(provider);
+  if (unreachable !== null) return unreachable;
+  const { name, apiKey, keyFrom } = provider;
   if (apiKey === null && provider.needsKey) {
     const [variable] = keyFrom;
     return variable === undefined

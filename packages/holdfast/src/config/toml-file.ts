@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { lstat, open, realpath, stat } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { LineOf } from "./positions.ts";
 import { readPositions } from "./positions.ts";
@@ -19,12 +19,20 @@ const largestFile = 256 * 1024;
  */
 export async function readConfigText(path: string, inside?: string): Promise<string | null> {
   const wrong = (what: string, hint: string, cause?: unknown) => new HoldfastError("config_invalid", `${path} ${what}`, { hint, cause });
+  // A link to nothing is no missing file: somebody meant settings to be there, and limits among them.
+  const nothing = async (): Promise<null> => {
+    for (const link of [path, dirname(path)]) {
+      if ((await lstat(link).catch(() => null))?.isSymbolicLink() !== true) continue;
+      if ((await stat(link).catch(() => null)) === null) throw wrong("is a link to nothing", "mend the link, or remove it");
+    }
+    return null;
+  };
   let real = path;
   if (inside !== undefined) {
     try {
       real = await realpath(path);
     } catch (error) {
-      if (isMissing(error)) return null;
+      if (isMissing(error)) return await nothing();
       throw wrong("can't be read", "check its permissions", error);
     }
     if (real !== join(await realpath(inside), relative(inside, path))) {
@@ -36,7 +44,7 @@ export async function readConfigText(path: string, inside?: string): Promise<str
     // Without waiting for a writer, should it be a pipe.
     file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (isMissing(error)) return await nothing();
     throw wrong("can't be read", "check its permissions", error);
   }
   try {
