@@ -80,6 +80,22 @@ test.each([
   expect(String((error as { hint?: string }).hint)).toContain(hint);
 });
 
+const many = (text: string, count: number, between = "") => Array.from({ length: count }, () => text).join(between);
+test.each([
+  ["a dotted key", `model = "a/b"\n${many("a", 60_000, ".")} = 1`, 2],
+  ["a table", `\n\n[${many("a", 60_000, ".")}]\n${many("b=1\n", 1)}`, 3],
+  ["a list of tables", `[[${many("a", 60_000, ".")}]]`, 1],
+  ["an inline table", `\na = { ${many("a", 60_000, ".")} = 1 }`, 2],
+  ["lists in lists", `a = ${many("[", 900)}${many("]", 900)}`, 1],
+  ["a dotted key far down", `[limits]\n${many("# x\n", 1_000)}${many("max", 60_000, ".")} = 1`, 1_002],
+  ["a name", `[mcp.${many("a", 100_000)}]\n${Array.from({ length: 15_000 }, (_, at) => `k${at}=1\n`).join("")}`, 1],
+])("config: %s that goes too deep or is too long is refused with its line, and nothing goes down with it", async (_, text, line) => {
+  expect(await configOf(text).catch((caught: unknown) => caught)).toMatchObject({
+    code: "config_invalid",
+    message: `${join(folder, "config.toml")}:${line}: this key lies too deep, or its name is too long`,
+  });
+});
+
 test("a key in a broken config is not repeated in the error", async () => {
   const error = (await configOf('[providers.a]\napi_key = "sk-very-secret').catch((caught: unknown) => caught)) as Error & {
     hint: string;

@@ -1,24 +1,42 @@
 /** The line at which a TOML text sets a key or opens its table; that of the nearest table around it where it does neither. */
 export type LineOf = (path: readonly string[]) => number;
 
+/** A key, with what is in its table or list. */
+interface Place {
+  readonly line: number;
+  readonly depth: number;
+  /** Characters of all names that lead here. */
+  readonly size: number;
+  readonly inside: Map<string, Place>;
+  /** Of `[[tables]]`: how many there are so far. */
+  rows: number | null;
+}
+
+/** How deep a key may lie, elements of lists counted, and how long its full name may be: far more than any setting needs. */
+export const mostParts = 32;
+export const longestName = 1_000;
+
 /**
  * Finds the lines of all keys of a text that is valid TOML. Elements of arrays have their index as key. The parser gives
- * values without places, and an error without a place is of little use.
+ * values without places, and an error without a place is of little use. Throws what `refuse` makes of the line of a key
+ * that lies too deep or whose name is too long: whatever reads the values may go down with them. Takes time that grows with
+ * the text alone.
  */
-export function readPositions(text: string): LineOf {
-  const lines = new Map<string, number>();
-  const lengths = new Map<string, number>();
+export function readPositions(text: string, refuse: (line: number) => Error): LineOf {
+  const top: Place = { line: 1, depth: 0, size: 0, inside: new Map(), rows: null };
   let at = 0;
   let line = 1;
   let counted = 0;
 
-  const note = (path: readonly string[]): void => {
+  /** The place of a part, noted with the line where it is met first. */
+  const step = (from: Place, part: string): Place => {
+    const known = from.inside.get(part);
+    if (known !== undefined) return known;
     for (; counted < at; counted++) if (text[counted] === "\n") line += 1;
-    // A dotted key opens the tables before its last part, too.
-    for (let length = path.length; length > 0; length--) {
-      const id = JSON.stringify(path.slice(0, length));
-      if (!lines.has(id)) lines.set(id, line);
-    }
+    const found: Place = { line, depth: from.depth + 1, size: from.size + part.length, inside: new Map(), rows: null };
+    if (found.depth > mostParts || found.size > longestName) throw refuse(line);
+    from.inside.set(part, found);
+    return found;
   };
   const skip = (blank: RegExp): void => {
     blank.lastIndex = at;
@@ -52,7 +70,7 @@ export function readPositions(text: string): LineOf {
     at += fence.length;
     return quote === '"' ? unescape(inner) : inner;
   };
-  const readValue = (path: readonly string[]): void => {
+  const readValue = (place: Place): void => {
     skip(blank);
     const open = text[at];
     if (open === '"' || open === "'") readString();
@@ -62,8 +80,8 @@ export function readPositions(text: string): LineOf {
         skip(separators);
         const start = at;
         if (text[at] === "]" || text[at] === "}" || at >= text.length) break;
-        const inner = open === "[" ? [...path, String(index)] : [...path, ...readKey()];
-        note(inner);
+        // A dotted key opens the tables before its last part, too.
+        const inner = open === "[" ? step(place, String(index)) : readKey().reduce(step, place);
         if (open === "{") at += 1;
         readValue(inner);
         if (at === start) break;
@@ -72,7 +90,7 @@ export function readPositions(text: string): LineOf {
     } else skip(scalar);
   };
 
-  let table: readonly string[] = [];
+  let table = top;
   for (;;) {
     skip(blank);
     const start = at;
@@ -80,34 +98,29 @@ export function readPositions(text: string): LineOf {
     if (text[at] === "[") {
       const isArray = text[at + 1] === "[";
       at += isArray ? 2 : 1;
-      const path: string[] = [];
       const keys = readKey();
+      table = top;
       for (const [depth, part] of keys.entries()) {
-        path.push(part);
-        const id = JSON.stringify(path);
-        const length = lengths.get(id);
-        if (isArray && depth === keys.length - 1) {
-          lengths.set(id, (length ?? 0) + 1);
-          path.push(String(length ?? 0));
-        } else if (length !== undefined) path.push(String(length - 1));
+        table = step(table, part);
+        if (isArray && depth === keys.length - 1) table.rows = (table.rows ?? 0) + 1;
+        if (table.rows !== null) table = step(table, String(table.rows - 1));
       }
-      table = path;
-      note(table);
       at += isArray ? 2 : 1;
     } else {
-      const path = [...table, ...readKey()];
-      note(path);
+      const place = readKey().reduce(step, table);
       at += 1;
-      readValue(path);
+      readValue(place);
     }
     if (at === start) break;
   }
   return (path) => {
-    for (let length = path.length; length > 0; length--) {
-      const found = lines.get(JSON.stringify(path.slice(0, length)));
-      if (found !== undefined) return found;
+    let place = top;
+    for (const part of path) {
+      const next = place.inside.get(part);
+      if (next === undefined) break;
+      place = next;
     }
-    return 1;
+    return place.line;
   };
 }
 

@@ -3,7 +3,7 @@ import { lstat, open, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { LineOf } from "./positions.ts";
-import { readPositions } from "./positions.ts";
+import { longestName, mostParts, readPositions } from "./positions.ts";
 
 export interface TomlText {
   readonly tree: Readonly<Record<string, unknown>>;
@@ -85,8 +85,12 @@ function decode(bytes: Uint8Array, path: string): string {
 /** Throws `config_invalid` with file and line. The text itself is never repeated: it may hold keys. */
 export async function parseToml(text: string, path: string): Promise<TomlText> {
   const toml = await import("smol-toml");
+  const tooDeep = (line: number) =>
+    new HoldfastError("config_invalid", `${path}:${line}: this key lies too deep, or its name is too long`, {
+      hint: `a key has at most ${mostParts} parts, and ${longestName} characters with all of them`,
+    });
   try {
-    return { tree: toml.parse(text), lineOf: readPositions(text) };
+    return { tree: toml.parse(text), lineOf: readPositions(text, tooDeep) };
   } catch (error) {
     if (!(error instanceof toml.TomlError)) throw error;
     const what = /^Invalid TOML document: (.+)/.exec(error.message)?.[1] ?? "";
