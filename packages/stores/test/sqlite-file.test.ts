@@ -480,6 +480,10 @@ describe("when it can't be saved", () => {
       await again.close();
 
       disk.fill(0);
+      const whileFull = openSqliteLog(path);
+      expect(await whileFull.read("s", 1)).toHaveLength(seq + 1);
+      expect(await whileFull.list({})).toHaveLength(1);
+      await whileFull.close();
       expect(codeOf(() => openSqliteLog(join(disk.folder, "new", "sessions.db")))).toBe("store_full");
       disk.empty();
     } finally {

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import { makeFolder, syncFolder, systemCode } from "../durable-files.ts";
 import { isBusy, storeFailure } from "./failure.ts";
 import { checkFormat, migrate } from "./format.ts";
@@ -31,12 +32,30 @@ const defaultBusyTimeoutMs = 5000;
  */
 export function openStoreFile(options: SqliteLogOptions): { readonly db: DatabaseSync; readonly path: string } {
   const path = resolve(options.path);
+  try {
+    return openFile(path, options, false);
+  } catch (error) {
+    if (!isHoldfastError(error, "store_full") || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) throw error;
+    try {
+      return openFile(path, options, true);
+    } catch {
+      throw error;
+    }
+  }
+}
+
+/**
+ * Alone, SQLite keeps the index of the write-ahead log in memory, not in a file for which a full disk has no room: sessions
+ * can be read and deleted there, too. Others wait until this connection is closed.
+ */
+function openFile(path: string, options: SqliteLogOptions, isAlone: boolean): { readonly db: DatabaseSync; readonly path: string } {
   let db: DatabaseSync | null = null;
   try {
     makePrivate(path);
     const timeout = options.busyTimeoutMs ?? defaultBusyTimeoutMs;
-    checkFormat(path, timeout);
+    checkFormat(path, timeout, isAlone);
     db = new DatabaseSync(path, { timeout, enableForeignKeyConstraints: false });
+    if (isAlone) db.exec("PRAGMA locking_mode = EXCLUSIVE");
     configure(db, options.durability ?? "full", timeout);
     migrate(db, path, migrations);
     return { db, path };
@@ -65,8 +84,9 @@ function makePrivate(path: string): void {
 }
 
 function configure(db: DatabaseSync, durability: Durability, timeoutMs: number): void {
-  // Counts only before the file's first page is written: the space of a deleted session can be given back.
-  db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+  // Counts only before the file's first page is written: the space of a deleted session can be given back. Later it would
+  // write all the same, which a full disk refuses, where sessions can still be read.
+  if (Number(db.prepare("PRAGMA page_count").get()?.["page_count"]) === 0) db.exec("PRAGMA auto_vacuum = INCREMENTAL");
   useWriteAheadLog(db, timeoutMs);
   db.exec(`
     PRAGMA synchronous = ${durability};

@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/protocol/error";
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { needsRollback } from "./failure.ts";
 import { applicationId, migrations } from "./schema.ts";
 import { rollBack } from "./transaction.ts";
@@ -9,11 +10,11 @@ import { rollBack } from "./transaction.ts";
  * Looks through a connection that can't write, since opening for writing and closing can change a file. (Not through a
  * file descriptor of our own: closing that would drop the locks of every connection this process has on the file.)
  * Throws `session_newer` for a later format, `session_corrupt` for a file that was cut off, `store_failed` for another
- * program's database.
+ * program's database. `isAlone`: nothing is made beside the file, and what a write-ahead log holds isn't seen.
  */
-export function checkFormat(path: string, busyTimeoutMs: number): void {
+export function checkFormat(path: string, busyTimeoutMs: number, isAlone = false): void {
   try {
-    look(path, busyTimeoutMs);
+    look(path, busyTimeoutMs, isAlone);
   } catch (error) {
     // With a write-ahead log there is nothing to take back: its maker died before the file had one.
     if (!needsRollback(error)) throw error;
@@ -32,9 +33,10 @@ function takeBack(path: string, busyTimeoutMs: number): void {
   }
 }
 
-function look(path: string, busyTimeoutMs: number): void {
+function look(path: string, busyTimeoutMs: number, isAlone = false): void {
   if (sizeOf(path) === 0) return;
-  const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
+  const place = isAlone ? new URL("?immutable=1", pathToFileURL(path)) : path;
+  const reader = new DatabaseSync(place, { readOnly: true, timeout: busyTimeoutMs });
   try {
     // Before the first read, which can make an empty write-ahead log, and after which another process can fill it.
     const isSettled = sizeOf(`${path}-wal`) === 0;
