@@ -7,6 +7,8 @@ export const limits = z.object({
   activeMsPerTurn: z.number().int().positive(),
   tokensPerSession: z.number().int().positive(),
   costPerSession: z.number().positive().nullable(),
+  /** Who or what set the limit of cost, for a person: `--max-cost`, or file and line. */
+  costFrom: z.string().optional(),
   /** Nobody named the limit of cost: where a cost can't be told, that is only said. Otherwise the turn ends. */
   allowsUnknownCost: z.boolean().optional(),
   /** The longest that a command may run, and that a call may wait which changes something over the network. */

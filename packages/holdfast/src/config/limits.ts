@@ -13,15 +13,15 @@ export interface WrittenLimits {
   readonly maxDepth?: number;
 }
 
-/** Single limits win over the preset. */
-export function applyLimits(base: Limits, written: WrittenLimits): Limits {
+/** Single limits win over the preset. `costFrom`: where a limit of cost among them was written. */
+export function applyLimits(base: Limits, written: WrittenLimits, costFrom = "--max-cost"): Limits {
   return {
     ...base,
     ...(written.maxSteps === undefined ? {} : { stepsPerTurn: written.maxSteps }),
     ...(written.maxToolCalls === undefined ? {} : { callsPerTurn: written.maxToolCalls }),
     ...(written.maxTokens === undefined ? {} : { tokensPerSession: written.maxTokens }),
     // Who names a sum means it: where the cost can't be told, the turn ends.
-    ...(written.maxCost === undefined ? {} : { costPerSession: written.maxCost, allowsUnknownCost: false }),
+    ...(written.maxCost === undefined ? {} : { costPerSession: written.maxCost, allowsUnknownCost: false, costFrom }),
     ...(written.timeoutMs === undefined ? {} : { activeMsPerTurn: written.timeoutMs }),
     ...(written.commandTimeoutMs === undefined ? {} : { commandMs: written.commandTimeoutMs }),
     ...(written.mutatingCallTimeoutMs === undefined ? {} : { mutatingCallMs: written.mutatingCallTimeoutMs }),

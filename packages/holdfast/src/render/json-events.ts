@@ -4,6 +4,7 @@ import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
 import { describeStanding, textOf } from "./describe.ts";
 import type { OpenCall } from "./json-items.ts";
 import { closedItem, isEdit, openItem } from "./json-items.ts";
+import { limitName } from "./limits.ts";
 
 /** Its calls are shown by what they set. */
 const planTool = "update_plan";
@@ -180,7 +181,7 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
         return completed({
           id: nextId(),
           type: "error",
-          message: `limit reached: ${event.payload.limit} ${event.payload.value} of ${event.payload.max}`,
+          message: `limit reached: ${event.payload.value} of ${event.payload.max} ${limitName(event.payload.limit)}`,
           code: "limit_reached",
         });
       default:

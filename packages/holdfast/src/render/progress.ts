@@ -2,6 +2,7 @@ import type { CheckDefinition, EventPayload } from "@holdfast/protocol";
 import type { RecordedEvent } from "@holdfast/runtime";
 import { describeEnd, describeEvidence, describeRule, describeScope, shortDigest, textOf } from "./describe.ts";
 import { cells, fit, fold, pad, wrap } from "./layout.ts";
+import { limitName } from "./limits.ts";
 import { duration } from "./numbers.ts";
 import { describeOffer } from "./offer.ts";
 import { renderPlan } from "./question.ts";
@@ -261,10 +262,10 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
         return row("compact", `not shortened: ${event.payload.reason}`, style.care);
       case "limit.warned": {
         const { limit, value, max } = event.payload;
-        return row("limit", `${limit}: little is left, ${Number(value.toFixed(4))} of ${max} used`, style.care);
+        return row("limit", `little is left: ${Number(value.toFixed(4))} of ${max} ${limitName(limit)} are used`, style.care);
       }
       case "limit.reached":
-        return row("limit", `${event.payload.limit}: ${event.payload.value} of ${event.payload.max}`, style.bad);
+        return row("limit", `${event.payload.value} of ${event.payload.max} ${limitName(event.payload.limit)}`, style.bad);
       case "turn.stopping":
         return row("stop", event.payload.reason, style.bad);
       case "interrupt.received":

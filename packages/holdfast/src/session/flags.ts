@@ -169,6 +169,8 @@ export interface NewSettings {
   readonly isTrusted: boolean;
   readonly defaultApprovals: ApprovalMode;
   readonly presets: { readonly default: Limits; readonly strict: Limits };
+  /** Where the config's limit of cost is written; null where it has none. */
+  readonly costFrom: string | null;
 }
 
 /** Settings of a new session: flags, then the config, then the defaults. */
@@ -185,7 +187,7 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
     approvals: wishes.approvals ?? approvals ?? from.defaultApprovals,
     ...deadlineOf(wishes.approvalMs ?? from.config.approvalMs, wishes.approvalAtDeadline ?? from.config.approvalAtDeadline),
     isTrusted: from.isTrusted,
-    limits: applyLimits(applyLimits(from.presets[preset], configured), wishes.limits),
+    limits: applyLimits(applyLimits(from.presets[preset], configured, from.costFrom ?? undefined), wishes.limits),
     takesBaseline: wishes.takesBaseline && checks.baseline,
     acceptCheckChanges: [...new Set([...(checks.acceptChanges ?? []), ...wishes.acceptCheckChanges])],
     ...(wishes.outputSchema == null ? {} : { outputSchema: wishes.outputSchema }),

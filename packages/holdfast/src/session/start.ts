@@ -14,7 +14,7 @@ import { mcpJsonPath } from "../config/mcp-json.ts";
 import { chooseModel, endpointOf, isPlayed } from "../config/model-choice.ts";
 import { secretValues } from "../config/provider.ts";
 import type { Mode } from "@holdfast/policy";
-import { problemText } from "../config/settings.ts";
+import { problemText, whereOf } from "../config/settings.ts";
 import { isDistrusted, isTrusted } from "../config/trust-store.ts";
 import type { Workspace } from "../config/workspace.ts";
 import { assertWorkable, findWorkspace, isWithin, workspaceRoots } from "../config/workspace.ts";
@@ -129,12 +129,14 @@ export async function startSession(
   const model = await checkedModel(wishes.model, setup.config, io);
   const roots = await workspaceRoots(workspace, wishes.addedFolders, io.cwd);
   const isUnsaid = about.defaultSandbox !== undefined && !setup.loaded.sources.has("sandbox.mode");
+  const costSource = setup.loaded.sources.get("limits.max_cost");
   const settings = settingsFrom(isUnsaid ? { sandbox: about.defaultSandbox, ...wishes } : wishes, {
     model,
     config: setup.config,
     isTrusted: trusted,
     defaultApprovals: about.defaultApprovals,
     presets: await limitPresets(),
+    costFrom: costSource === undefined ? null : whereOf(costSource),
   });
   assertNesting(io.env, settings.limits);
   const checks = about.checks ?? newChecks(setup.loaded, wishes.checks);

@@ -35,3 +35,19 @@ test("of a model whose price nobody knows that is said at the start, once, and -
   expect(stderr).toContain("exhausted · the model's cost is unknown, so the limit of cost can't be held");
   expect(place.server.requests).toHaveLength(1);
 });
+
+test("a limit of cost in the config that can't be held is named by file and line, and a session goes on without it", async () => {
+  const place = await createPlace(reads);
+  mkdirSync(join(place.home, ".holdfast"));
+  const config = join(place.home, ".holdfast/config.toml");
+  writeFileSync(config, "[limits]\nmax_cost = 5\n");
+  const { code, stdout } = await place.exec("--json", "go");
+  expect(code).toBe(5);
+  expect(stdout).toContain(`the limit of cost can't be held (set by ${config}:2)`);
+  expect(stdout).toContain("0 of 5 dollars of the session");
+  expect(stdout).not.toContain("costPerSession 0");
+  const before = place.server.requests.length;
+  const onward = await place.exec("resume", await place.session(), "--limits", "default", "--max-steps", "3", "go on");
+  expect(onward.stderr).not.toContain("can't be held");
+  expect(place.server.requests).toHaveLength(before + 3);
+});

@@ -100,7 +100,8 @@ function reachedCost(head: Head, limits: Limits, costOf: CostOf | null): Reached
   if (max === null) return null;
   const spent = Number((head.cost ?? 0).toFixed(6));
   if (limits.allowsUnknownCost !== true && (head.hasUnknownCost === true || (head.cost === null && head.usage.outputTokens > 0))) {
-    const reason = "the model's cost is unknown, so the limit of cost can't be held; resume without --max-cost";
+    const from = limits.costFrom === undefined ? "" : ` (set by ${limits.costFrom})`;
+    const reason = `the model's cost is unknown, so the limit of cost can't be held${from}; resume with --limits default to go on without it`;
     return { limit: "costPerSession", value: spent, max, reason };
   }
   if (spent < max && affordableOutput(head, limits, costOf) >= smallestAnswer) return null;
