@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, mkdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -96,7 +96,7 @@ describe("without a network", () => {
     const source = `
       import { joinNamespace } from ${JSON.stringify(fileURLToPath(new URL("../src/sandbox/namespace.ts", import.meta.url)))};
       const alone = [...${JSON.stringify(alone)}, String(process.pid)];
-      void joinNamespace(${JSON.stringify(folder)}, { ...${JSON.stringify(programs)}, alone }, null);
+      void joinNamespace(${JSON.stringify(folder)}, ${JSON.stringify(place.base)}, { ...${JSON.stringify(programs)}, alone }, null);
       setTimeout(() => process.kill(process.pid, "SIGKILL"), 100);`;
     const starter = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: "ignore" });
     await once(starter, "close");
@@ -106,6 +106,29 @@ describe("without a network", () => {
     expect(left()).not.toEqual([]);
     for (let look = 0; look < 1_000 && left().length > 0; look += 1) await sleep(20);
     expect(left().map(commandLine)).toEqual([]);
+  });
+
+  it("a holder goes by itself where who used the session is dead and nothing of it runs", { timeout: 60_000 }, async () => {
+    const dead = { pid: 4_000_000, startTime: "1", bootId: "gone" };
+    const confinement = { mode: "workspace-write" } as const;
+    const holderOf = (session: string) =>
+      Number(readFileSync(join(place.home, "commands", session, "network/holder"), "utf8").split(" ")[0]);
+    for (const session of ["idle", "busy", "orphaned"]) await runToEnd(processes, specFor(place, "true", { session, confinement }));
+    const busy = await processes.start(specFor(place, "sleep 300", { session: "busy", confinement, timeoutMs: 300_000 }));
+    const [idle, orphaned, kept] = [holderOf("idle"), holderOf("orphaned"), holderOf("busy")];
+    for (const session of ["orphaned", "busy"]) writeFileSync(join(place.home, "commands", session, "owner"), JSON.stringify(dead));
+    const gone = async (pid: number) => {
+      for (let look = 0; look < 2_000 && existsSync(`/proc/${pid}`); look += 1) await sleep(20);
+      return !existsSync(`/proc/${pid}`);
+    };
+    expect(await gone(orphaned)).toBe(true);
+    // They are older than the one that went: each has looked at least once.
+    expect([idle, kept].map((pid) => existsSync(`/proc/${pid}`))).toEqual([true, true]);
+    await busy.stop();
+    await busy.ended;
+    expect(await gone(kept)).toBe(true);
+    expect(existsSync(`/proc/${idle}`)).toBe(true);
+    await processes.endSession("idle", { forget: true });
   });
 
   it("a session whose namespace holder is gone gets a new one", async () => {

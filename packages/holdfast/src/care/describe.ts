@@ -21,6 +21,7 @@ export function leftoversOf({ store, aside, left, blobs, deadLocks }: CareLook):
       found.push(`what the commands of ${plural(left.commands.length, "session")} left that are gone (${bytes(size)})`);
     if (blobs !== null && blobs.orphans > 0) found.push(`${plural(blobs.orphans, "blob")} to which nothing refers (${bytes(blobs.bytes)})`);
   }
+  if (left.held.length > 0) found.push(`${plural(left.held.length, "network namespace")} held for processes that are dead`);
   if (left.paths.length > 0) found.push(`${plural(left.paths.length, "leftover")} of writes and servers that were killed`);
   return found;
 }

@@ -50,7 +50,7 @@ export async function lookAfter(home: string): Promise<CareLook> {
   return {
     store,
     aside,
-    left: { commands, paths: found.paths },
+    left: { ...found, commands },
     blobs,
     deadLocks: isWhole ? store.locks.filter(({ owner }) => !isAlive(owner)).length : 0,
   };

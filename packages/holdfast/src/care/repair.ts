@@ -22,6 +22,7 @@ export async function tidy(home: string, { ports, runtime }: OpenHost, look: Car
   }
   const now = await lookAfter(home);
   for (const path of now.left.paths) await rm(path, { recursive: true, force: true });
+  for (const session of now.left.held) await ports.processes.endSession(session, { forget: false });
   if (aside.length > 0) return;
   for (const { session } of now.left.commands) await ports.processes.endSession(session, { forget: true });
   if (now.blobs !== null) await ports.blobs.collect(await ports.log.referencedBlobs(), blobGraceMs);

@@ -1,3 +1,4 @@
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { DriveEnd, DriveOptions } from "@holdfast/runtime";
 import type { StopSignal } from "../cli/io.ts";
 import type { Config } from "../config/config.ts";
@@ -45,7 +46,12 @@ export async function driveTurn(host: OpenHost, session: string, options: TurnOp
     });
     if (!forced.signal.aborted) return end;
   } catch (error) {
-    if (!forced.signal.aborted) throw error;
+    if (!forced.signal.aborted) {
+      // Nothing can be saved now, so whoever drove it ends here; what the session left running must not outlive that unseen.
+      const isUnsaved = isHoldfastError(error, "store_full") || isHoldfastError(error, "store_failed");
+      if (isUnsaved) await host.ports.processes.endSession(session, { forget: false }).catch(() => undefined);
+      throw error;
+    }
   } finally {
     release();
   }

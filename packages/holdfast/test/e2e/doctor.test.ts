@@ -2,6 +2,9 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFile
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { currentOwner } from "@holdfast/node/processes/identity";
+import { defaultScripts } from "@holdfast/node/processes/launch";
+import { joinNamespace } from "@holdfast/node/sandbox/namespace";
+import { probeSandbox } from "@holdfast/node/sandbox/problem";
 import { openSqliteLog } from "@holdfast/stores/sqlite";
 import { expect, test } from "vitest";
 import type { Script } from "./model-server.ts";
@@ -74,6 +77,24 @@ test("doctor names what is left over, and takes it away with --repair; what is u
   db.close();
   const after = await doctor(place);
   expect(after.text).not.toContain("leftovers");
+});
+
+test("what holds the network of a session whose process died is named, and ended with --repair", async () => {
+  const place = await createPlace(script);
+  const home = homeOf(place);
+  await place.exec("go");
+  const session = await place.session();
+  const folder = join(home, "commands", session);
+  // As a process that is killed leaves it. Stopped, so that it can't go by itself meanwhile.
+  const sandbox = await probeSandbox(defaultScripts, process.env["PATH"] ?? "");
+  if ("problem" in sandbox) throw new Error(sandbox.problem);
+  const held = await joinNamespace(join(folder, "network"), folder, sandbox.programs, null);
+  process.kill(held.pid, "SIGSTOP");
+  writeFileSync(join(folder, "owner"), JSON.stringify(deadOwner));
+  expect((await doctor(place)).text).toContain("1 network namespace held");
+  expect((await doctor(place, "--repair")).text).toContain("taken away: 1 network namespace held");
+  await until(() => !existsSync(`/proc/${held.pid}`), "the holder is gone");
+  expect(existsSync(folder)).toBe(true);
 });
 
 test("a command that still runs for a session that is gone is ended with what it left", async () => {

@@ -7,7 +7,7 @@ import { openSqliteLog } from "@holdfast/stores/sqlite";
 import { expect, test } from "vitest";
 import { mountable, mountSmallDisk } from "../../../stores/test/disk.ts";
 import type { Script } from "./model-server.ts";
-import { createPlace, until } from "./run.ts";
+import { createPlace, processesWith, until } from "./run.ts";
 
 /** Fault areas 6 and 14, the real program: each by its kind and id. */
 
@@ -68,6 +68,8 @@ test.each(mountable(16))(
       const { code, stderr } = await place.start(["exec", "go"], { env }).finished;
       expect(code).not.toBe(0);
       expect(stderr).toContain("store_full");
+      // What holds the session's network ends with it.
+      await until(() => processesWith(join(env.HOLDFAST_HOME, "commands")).length === 0, "nothing of the session runs");
       // The disk may take one more step before it is full; the failure to save is no failure of the model's.
       expect(asked).toBeLessThanOrEqual(4);
       const done = readFileSync(join(place.workspace, "ran"), "utf8");

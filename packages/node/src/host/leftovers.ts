@@ -1,13 +1,18 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { runFolder } from "../processes/folders.ts";
 import { isAlive } from "../processes/identity.ts";
 import { ownerOf } from "../processes/owner-note.ts";
+import { endOfRun, unfinished } from "../processes/records.ts";
 import { sizeOfFolder } from "../processes/size.ts";
+import { holderName } from "../sandbox/namespace.ts";
 
 /** What dead processes may have left in a home. */
 export interface HomeLeftovers {
   /** Folders of commands, by session, that no living process uses: of sessions that are still there as well. */
   readonly commands: readonly { readonly session: string; readonly bytes: number }[];
+  /** Of those, the sessions of which nothing runs but what holds their network namespace. */
+  readonly held: readonly string[];
   /** Folders of MCP servers, and files that were being written, as paths: whoever used them is dead. */
   readonly paths: readonly string[];
 }
@@ -20,10 +25,14 @@ const draft = /^\..+\.[0-9a-f]{12}$/;
 /** Looks through a home without changing it. */
 export async function findLeftovers(home: string, now: number): Promise<HomeLeftovers> {
   const commands = await foldersIn(join(home, "commands"));
+  const held: string[] = [];
   const unused: { session: string; bytes: number }[] = [];
   for (const session of commands.filter((name) => !notSessions.has(name))) {
     const folder = join(home, "commands", session);
-    if (!(await isUsed(folder, now))) unused.push({ session, bytes: await sizeOfFolder(folder) });
+    if (await isUsed(folder, now)) continue;
+    unused.push({ session, bytes: await sizeOfFolder(folder) });
+    const isRunning = unfinished(home, session).some((ref) => endOfRun(runFolder(home, ref)) === null);
+    if (!isRunning && holderName(join(folder, "network")) !== null) held.push(session);
   }
   const paths: string[] = [];
   for (const name of await foldersIn(join(home, "servers"))) {
@@ -34,7 +43,7 @@ export async function findLeftovers(home: string, now: number): Promise<HomeLeft
     const path = join(home, name);
     if (draft.test(name) && (await youngest(path)) < now - graceMs) paths.push(path);
   }
-  return { commands: unused, paths };
+  return { commands: unused, held, paths };
 }
 
 async function isUsed(folder: string, now: number): Promise<boolean> {

@@ -27,7 +27,7 @@ import { closeInput, writeInput } from "./input.ts";
 import { defaultScripts, prepareLaunch } from "./launch.ts";
 import { createLocate } from "./locate.ts";
 import type { LaunchContext } from "./launch.ts";
-import { endOfRun, readStart, revokeClaim } from "./records.ts";
+import { endOfRun, readStart, revokeClaim, unfinished } from "./records.ts";
 import { removeOwned } from "./remove.ts";
 import { attachRun, startRun } from "./run.ts";
 import { createStandBy } from "./stand-by.ts";
@@ -283,16 +283,4 @@ async function readSpool(path: string, offset: number, length: number): Promise<
   } finally {
     await file.close();
   }
-}
-
-/** Every claimed run of a session that left no exit record. */
-function unfinished(home: string, session: string): string[] {
-  const { runs } = sessionFolders(home, session);
-  if (!existsSync(runs)) return [];
-  const refs = readdirSync(runs).flatMap((id) => readdirSync(join(runs, id)).map((attempt) => `${fileName(session)}/${id}/${attempt}`));
-  return refs.filter((ref) => {
-    const folder = runFolder(home, ref);
-    const { type } = readStart(folder);
-    return !existsSync(folder.exit) && (type === "taken" || type === "broken");
-  });
 }

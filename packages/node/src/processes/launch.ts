@@ -124,7 +124,9 @@ export async function prepareLaunch(
   // Writable by us, as it is opened again for each command; in the sandbox it is bound read-only.
   if (programs !== null) writeFileSync(ground.blank, "", { flag: "a", mode: 0o600 });
   const link =
-    programs === null ? null : await context.networks.link(networkFolder, reach, isCheck ? null : () => groundOf(ground), programs);
+    programs === null
+      ? null
+      : await context.networks.link(networkFolder, session.base, reach, isCheck ? null : () => groundOf(ground), programs);
   const cached =
     programs === null && !isCheck
       ? null

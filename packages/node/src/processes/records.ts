@@ -1,6 +1,19 @@
 import { constants } from "node:os";
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import type { CommandEnd, CommandLimit, SandboxRefusal } from "@holdfast/runtime/ports/processes";
+import { fileName, runFolder, sessionFolders } from "./folders.ts";
 import type { RunFolder } from "./folders.ts";
 import { isAlive } from "./identity.ts";
 
@@ -70,6 +83,18 @@ export function endOfRun(folder: RunFolder): Ended | null {
   if (isRunning(start)) return null;
   // It may have ended between the two looks.
   return readEnd(folder, timeoutMs) ?? { end: { type: "lost" }, durationMs: 0 };
+}
+
+/** Every claimed run of a session that left no exit record. */
+export function unfinished(home: string, session: string): string[] {
+  const { runs } = sessionFolders(home, session);
+  if (!existsSync(runs)) return [];
+  const refs = readdirSync(runs).flatMap((id) => readdirSync(join(runs, id)).map((attempt) => `${fileName(session)}/${id}/${attempt}`));
+  return refs.filter((ref) => {
+    const folder = runFolder(home, ref);
+    const { type } = readStart(folder);
+    return !existsSync(folder.exit) && (type === "taken" || type === "broken");
+  });
 }
 
 /** Null where there is no exit record, or only a part of one. */

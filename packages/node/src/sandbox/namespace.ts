@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { bootId, isAlive, startTimeOf } from "../processes/identity.ts";
+import { ownerNote } from "../processes/owner-note.ts";
 import { signal } from "../processes/tree.ts";
 import type { Mount } from "./mounts.ts";
 import type { SandboxPrograms } from "./problem.ts";
@@ -17,15 +18,37 @@ export const proxyPort = 17_653;
 
 /**
  * A holder ends by itself: soon after its record was deleted, replaced or never written (its starter was killed, the
- * session's folder is gone), and after a day at most. Commands that joined keep the namespace, a later one gets a new one.
+ * session's folder is gone), soon after whoever used the session's folder died with no command of it left running, and after
+ * a day at most. Commands that joined keep the namespace, a later one gets a new one.
  */
 const looksAfterSeconds = 5;
 const heldForSeconds = 86_400;
+// The fields of /proc/PID/stat from the state on: the name before it may hold spaces and brackets. A note that can't be
+// read says nothing about anybody's death.
 const holdScript = `echo
 exec >&-
-[ -d "$1" ] || exec sleep ${heldForSeconds}
+folder=$1 name=$2 session=$3
+[ -d "$folder" ] || exec sleep ${heldForSeconds}
+lives() {
+  read -r line <"/proc/$1/stat" || return 1
+  began=$2
+  set -- \${line##*) }
+  [ "$1" != Z ] && [ "$1" != X ] && [ "\${20}" = "$began" ]
+}
+used() {
+  note=
+  read -r note <"$session/${ownerNote}"
+  case $note in *'"pid":'*'"startTime":"'*'}') ;; *) return 0 ;; esac
+  pid=\${note#*'"pid":'} began=\${note#*'"startTime":"'}
+  lives "\${pid%%[!0-9]*}" "\${began%%'"'*}" && return 0
+  for start in "$session"/runs/*/*/start; do
+    [ -e "\${start%start}exit" ] && continue
+    read -r word pid began _ <"$start" && [ "$word" = run ] && lives "$pid" "$began" && return 0
+  done
+  return 1
+}
 left=${heldForSeconds / looksAfterSeconds}
-while sleep ${looksAfterSeconds} && [ "$left" -gt 0 ] && read -r _ _ _ name _ <"$1/holder" && [ "$name" = "$2" ]; do
+while sleep ${looksAfterSeconds} && [ "$left" -gt 0 ] && used && read -r _ _ _ found _ <"$folder/holder" && [ "$found" = "$name" ]; do
   left=$((left - 1))
 done`;
 
@@ -42,14 +65,19 @@ export interface Joined {
  * A network namespace with nothing but loopback, held by a process so that one command after another can join it. With
  * `ground` also a view of the files, which stands at `folder`/view for whoever joins, and nowhere else: the rest of what they
  * see is the machine's own. `folder` keeps the records of its processes, which outlive us. Made at the first call, found
- * again after. Throws `sandbox_unavailable`.
+ * again after. `session`: the folder with the note of who uses it. Throws `sandbox_unavailable`.
  */
-export async function joinNamespace(folder: string, programs: SandboxPrograms, ground: (() => Mount[]) | null): Promise<Joined> {
+export async function joinNamespace(
+  folder: string,
+  session: string,
+  programs: SandboxPrograms,
+  ground: (() => Mount[]) | null,
+): Promise<Joined> {
   const known = readHelper(folder, "holder");
   const view = ground === null ? null : known === null ? null : readView(folder);
   if (known !== null && (ground === null || view !== null)) return { pid: known, command: joinCommand(known, programs, view), view };
   const made = ground === null ? null : viewFrom(folder, ground());
-  const pid = await hold(folder, programs, made);
+  const pid = await hold(folder, session, programs, made);
   return { pid, command: joinCommand(pid, programs, made), view: made };
 }
 
@@ -90,7 +118,7 @@ export function enterView(pid: number, { nsenter }: SandboxPrograms): string[] {
   return [nsenter, `--mount=/proc/${pid}/ns/mnt`, ...user, "--"];
 }
 
-async function hold(folder: string, programs: SandboxPrograms, view: Standing | null): Promise<number> {
+async function hold(folder: string, session: string, programs: SandboxPrograms, view: Standing | null): Promise<number> {
   const owners = process.getuid?.() === 0 ? ["--cap-drop", "ALL"] : ["--unshare-user"];
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = randomBytes(8).toString("hex");
@@ -105,7 +133,7 @@ async function hold(folder: string, programs: SandboxPrograms, view: Standing | 
     bwrap.push(...groundArguments(view.mounts, view.path));
     writeFileSync(join(folder, "standing"), JSON.stringify(view), { mode: 0o600 });
   }
-  const child = spawn(program, [...alone, programs.bwrap, ...bwrap, "--", "/bin/sh", "-c", holdScript, "holder", folder, name], {
+  const child = spawn(program, [...alone, programs.bwrap, ...bwrap, "--", "/bin/sh", "-c", holdScript, "holder", folder, name, session], {
     detached: true,
     stdio: ["ignore", "pipe", "ignore", status],
     cwd: "/",

@@ -67,7 +67,7 @@ async function confined(spec: ServerSpec, place: ServerPlace): Promise<ServerLau
   };
   try {
     const reach = commandReach({ network: place.network, scope: {} });
-    const link = await networks.link(network, reach, null, programs);
+    const link = await networks.link(network, base, reach, null, programs);
     const env = commandEnvironment(place.environment, "/bin/sh", "/tmp", { XDG_CACHE_HOME: cache, ...link.environment });
     const view = viewOf({
       confinement: { mode: "read-only", network: place.network, scope: {}, roots, purpose: "session" },
