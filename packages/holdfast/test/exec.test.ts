@@ -199,13 +199,23 @@ test("a second signal lets go at once and ends the session's commands", async ()
   expect(hosts.endedSessions).toHaveLength(2);
 });
 
-test("-o that can't be written is told, and the ending and the exit status are as without it", async () => {
+test("-o that can't be written is told as a failure of its own, behind the ending; one of the turn's stays", async () => {
   const io = start();
   const hosts = fakeHosts({ script: [{ text: "the end" }] });
-  expect(await main(["exec", ...model, "-o", "/proc/holdfast-message", "go"], io, hosts)).toBe(0);
+  expect(await main(["exec", ...model, "-o", "/proc/holdfast-message", "go"], io, hosts)).toBe(1);
   expect(io.out()).toBe("the end\n");
   expect(io.err()).toContain("-o: the final message could not be written to /proc/holdfast-message");
+  expect(io.err()).toContain("(file_unwritten)");
   expect(io.err()).toContain("── outcome");
+  const json = start();
+  expect(await main(["exec", ...model, "--json", "-o", "/proc/holdfast-message", "go"], json, fakeHosts({ script: [{ text: "x" }] }))).toBe(
+    1,
+  );
+  expect(JSON.parse(json.out().trim().split("\n").at(-1) ?? "")).toMatchObject({ type: "error", code: "file_unwritten" });
+  const waits = fakeHosts({ script: [{ calls: [{ name: "danger", input: { text: "boom" } }] }] });
+  const waiting = start();
+  expect(await main(["exec", ...model, "--approvals", "ask", "-o", "/proc/holdfast-message", "go"], waiting, waits)).toBe(4);
+  expect(waiting.err()).toContain("(file_unwritten)");
 });
 
 test("-o writes the final message whole, and a folder that is missing is told before any work", async () => {

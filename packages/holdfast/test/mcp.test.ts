@@ -165,6 +165,13 @@ describe("import", () => {
     });
   });
 
+  test("leaves out what lies so deep that reading it would end the program", () => {
+    const args: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
+    const { servers, skipped } = readForeign({ mcpServers: { deep: { command: "x", args }, good: { command: "y", args: ["z"] } } }, null);
+    expect(servers).toEqual([{ name: "good", entry: { command: "y", args: ["z"] } }]);
+    expect(skipped).toEqual([{ name: "deep", why: "its values lie too deep" }]);
+  });
+
   test("makes legal names and keeps two apart, and takes nonsense for none", () => {
     const { servers, skipped } = readForeign(
       { mcpServers: { "my server!": { command: "a" }, "my/server/": { command: "b" }, empty: {} }, servers: { code: { command: "c" } } },

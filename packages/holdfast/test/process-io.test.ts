@@ -30,6 +30,19 @@ test("output that a full disk doesn't take is told once on stderr, also of many 
   }
 });
 
+test.each([
+  ["exec --ephemeral --model script:/nowhere/none.yaml -", "stdin holds more than 1 MB"],
+  ["secrets set A_KEY --file", "stdin holds more than 1 MB"],
+  ["mcp import /dev/zero", "/dev/zero has more than 64 MB"],
+])("input without an end is refused once it is too much, not kept: holdfast %s", (words, said) => {
+  const home = mkdtempSync(join(tmpdir(), "holdfast-endless-"));
+  const { status, stderr } = spawnSync("/bin/sh", ["-c", `yes | "$@"`, "sh", process.execPath, program, ...words.split(" ")], {
+    encoding: "utf8",
+    env: { ...process.env, HOLDFAST_HOME: home },
+  });
+  expect([status, stderr]).toEqual([2, expect.stringContaining(said)]);
+});
+
 test("a folder that was removed under the caller is told in words, and help is there all the same", () => {
   const within = (...words: string[]) => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-gone-"));

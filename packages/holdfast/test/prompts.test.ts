@@ -166,6 +166,8 @@ describe("prompts are used", () => {
       [["--prompt-file", "task.md", "and this"], "both given"],
       [["--prompt-file", "none.md"], "there is no such file"],
       [["--prompt-file", "."], "this is a folder"],
+      [["--prompt-file", "/dev/zero"], "more than 1 MB"],
+      [["--output-schema", "/dev/zero", "go"], "more than 32 kB"],
     ] as const) {
       const wrong = io();
       expect(await main(["exec", ...model, ...args], wrong, hosts)).toBe(2);

@@ -38,6 +38,7 @@ export const errorCodes = [
   "file_exists",
   "file_missing",
   "file_unreadable",
+  "file_unwritten",
   "patch_invalid",
   "path_outside",
   "claim_lost",

@@ -12,8 +12,8 @@ export interface Output {
 
 interface Input {
   readonly isTTY: boolean;
-  /** Everything until the end, as UTF-8. */
-  readAll(): Promise<string>;
+  /** Everything until the end, as UTF-8. Throws `usage` where it is more than `mostBytes`. */
+  readAll(mostBytes: number): Promise<string>;
   /** The stream beneath, for line mode. */
   readonly stream: NodeJS.ReadableStream;
 }

@@ -42,10 +42,12 @@ export function processIo(): Io & { flush(): Promise<void>; isOutputLost(): bool
       get isTTY() {
         return process.stdin.isTTY === true;
       },
-      readAll: async () => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-        return Buffer.concat(chunks).toString("utf8");
+      readAll: async (mostBytes) => {
+        const bytes = await (await import("./bounded.ts")).readBounded(process.stdin, mostBytes);
+        if (bytes !== null) return bytes.toString("utf8");
+        throw new HoldfastError("usage", `stdin holds more than ${Math.floor(mostBytes / 1024 / 1024)} MB`, {
+          hint: "give less at a time",
+        });
       },
       get stream() {
         return process.stdin;

@@ -11,7 +11,7 @@ import { homeFolder, writeAtomically } from "../config/home.ts";
 import { isTrusted } from "../config/trust-store.ts";
 import { findWorkspace } from "../config/workspace.ts";
 import { findPrompts } from "../prompts/find.ts";
-import { readPromptFile } from "../prompts/file.ts";
+import { largestPrompt, readPromptFile } from "../prompts/file.ts";
 import type { Said } from "../prompts/use.ts";
 import { readCall, sayPrompt } from "../prompts/use.ts";
 import { jsonLine } from "../render/json-events.ts";
@@ -161,12 +161,16 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     // Nobody is left to look after what runs in the background.
     if (given.has("ephemeral")) await ready.host.ports.processes.endSession(ready.session, { forget: true });
     else await letGo(io, ready.host, ready.session);
-    if (outputPath !== null) await writeMessage(outputPath, end, io);
+    const unwritten = outputPath === null ? null : await writeMessage(outputPath, end);
     shown.end(end, given.has("ephemeral") ? null : ready.session);
     if (given.has("ephemeral") && end.standing === "waiting") {
       io.stderr.write("nothing is kept of an ephemeral session, so it can't be answered: run it without --ephemeral\n");
     }
     if (!given.has("ephemeral")) await pruneDaily(io, setup.home, setup.config, ready.host);
+    if (unwritten === null) return end.exitStatus;
+    // A turn that ended otherwise than well says so still: what it came to matters more than the file.
+    if (end.exitStatus === 0) throw unwritten;
+    io.stderr.write(`holdfast: ${sanitizeLine(unwritten.message)} (${unwritten.code})\n`);
     return end.exitStatus;
   } finally {
     await ready.host.close();
@@ -195,7 +199,7 @@ async function readPrompt(
     return { text: await readPromptFile(file, io.cwd), trust: "user" };
   }
   if (request.prompt === undefined) return undefined;
-  const text = request.prompt ?? (await io.stdin.readAll());
+  const text = request.prompt ?? (await io.stdin.readAll(largestPrompt));
   if (text.trim() === "" && hasImages) return { text: "", trust: "user" };
   if (text.trim() === "") throw usage(spec, request.prompt === null ? "there is no prompt: stdin was empty" : "the prompt is empty");
   const call = request.prompt === null ? null : readCall(text);
@@ -216,15 +220,23 @@ async function writablePath(path: string): Promise<string> {
 
 /**
  * A turn without a final message empties the file, so that nobody takes an earlier turn's for its. What can't be written
- * is told; the exit status still says how the turn ended.
+ * comes back as the error: the turn has ended all the same, and is shown first.
  */
-async function writeMessage(path: string, end: DriveEnd, io: Io): Promise<void> {
+async function writeMessage(path: string, end: DriveEnd): Promise<HoldfastError | null> {
   const message = end.report?.message ?? "";
   try {
     await writeAtomically(path, message === "" ? "" : `${message}\n`, 0o644);
+    return null;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    io.stderr.write(`holdfast: -o: the final message could not be written to ${sanitizeLine(path)}: ${sanitizeLine(why)}\n`);
+    return new HoldfastError(
+      "file_unwritten",
+      `-o: the final message could not be written to ${sanitizeLine(path)}: ${sanitizeLine(why)}`,
+      {
+        hint: "the message stands on stdout",
+        cause: error,
+      },
+    );
   }
 }
 

@@ -33,6 +33,8 @@ const spec: CommandSpec = {
 
 const nameShape = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const longestValue = 64 * 1024;
+/** Of stdin: what is a little too long is told by its length. */
+const mostRead = 1024 * 1024;
 
 async function run(given: Arguments, io: Io): Promise<number> {
   const [verb, name] = given.words;
@@ -54,7 +56,8 @@ async function set(given: Arguments, io: Io, home: string, name: string): Promis
   const expires = given.value("expires");
   const forMs = expires === undefined ? null : parseDuration(expires);
   if (expires !== undefined && forMs === null) throw usage(spec, `--expires ${JSON.stringify(expires)} is not a time such as 30m or 8h`);
-  const typed = io.stdin.isTTY && canAsk(io, io.stderr) ? await readHidden(io, `value of ${name} (not shown): `) : await io.stdin.readAll();
+  const typed =
+    io.stdin.isTTY && canAsk(io, io.stderr) ? await readHidden(io, `value of ${name} (not shown): `) : await io.stdin.readAll(mostRead);
   const value = (typed ?? "").replace(/\r?\n$/, "");
   io.hide([value]);
   if (value === "") throw usage(spec, "there is no value", "give it on standard input, or type it");

@@ -16,6 +16,8 @@ import { serversHere } from "./mcp/call.ts";
 
 const defaultLimit = 10;
 const batchLimit = 50;
+/** Bytes of stdin: some hundred thousand queries. */
+const largestBatch = 64 * 1024 * 1024;
 /** Words of a query that are shown for each tool found. */
 const mostReasons = 6;
 
@@ -60,7 +62,7 @@ async function run(given: Arguments, io: Io): Promise<number> {
   const file = given.value("tools");
   const index = indexTools(file === undefined ? await configured(io) : readTools(resolve(io.cwd, file)));
   if (isBatch) {
-    for (const { id, text } of readQueries(await io.stdin.readAll())) {
+    for (const { id, text } of readQueries(await io.stdin.readAll(largestBatch))) {
       const names = rankTools(index, text, limit).map(({ tool }) => tool.name);
       io.stdout.write(`${JSON.stringify({ id, names })}\n`);
     }

@@ -36,7 +36,7 @@ export function readForeign(tree: unknown, folder: string | null): Foreign {
   const skipped: { name: string; why: string }[] = [];
   for (const [foreign, server, read] of found) {
     const name = nameOf(foreign);
-    const { entry, why } = read(fields(server));
+    const { entry, why } = isDeep(server) ? { entry: null, why: "its values lie too deep" } : read(fields(server));
     if (servers.has(name)) skipped.push({ name: foreign, why: `there is another server called ${name}` });
     else if (entry === null) skipped.push({ name: foreign, why });
     else servers.set(name, entry);
@@ -100,6 +100,17 @@ function entryOf(all: Fields): Entry {
   const entry = Object.fromEntries(Object.entries({ ...target, ...rest }).filter(([, value]) => value !== undefined));
   return { entry, why: "" };
 }
+
+/** A server's entry has its tables and lists, and no more inside. Level by level: as deep as a file can be, calls can't go. */
+function isDeep(server: unknown): boolean {
+  let level = [server];
+  for (let depth = 0; depth < deepest && level.length > 0; depth++) {
+    level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []));
+  }
+  return level.length > 0;
+}
+
+const deepest = 8;
 
 function fields(value: unknown): Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};

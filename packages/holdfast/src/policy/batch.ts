@@ -8,6 +8,9 @@ import { loadPolicy } from "./load.ts";
 import { sandboxOf } from "./modes.ts";
 import { placeOf } from "./place.ts";
 
+/** Bytes of stdin: some hundred thousand commands. */
+const largestBatch = 64 * 1024 * 1024;
+
 /** What a line of the batch may say for `mode`: also the sandbox's own words. */
 const modeWords: Readonly<Record<string, Mode>> = {
   ...Object.fromEntries(modes.map((mode) => [mode, mode])),
@@ -45,7 +48,7 @@ export async function runBatch(given: Arguments, io: Io): Promise<number> {
     return policy;
   };
   let wrong = 0;
-  for (const line of (await io.stdin.readAll()).split("\n")) {
+  for (const line of (await io.stdin.readAll(largestBatch)).split("\n")) {
     if (line.trim() === "") continue;
     const asked = readLine(line, (given.value("mode") as Mode | undefined) ?? "workspace");
     const policy = "error" in asked ? asked.error : policyOf(asked.rules);

@@ -1,7 +1,8 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Json } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
+import { readBoundedFile } from "../cli/bounded.ts";
 
 /** Bytes: all of it goes to the model. */
 const largestSchema = 32 * 1024;
@@ -13,10 +14,13 @@ export async function readOutputSchema(file: string, cwd: string): Promise<Json>
     new HoldfastError("usage", `--output-schema ${file}: ${what}`, hint === undefined ? {} : { hint });
   const found = await stat(path).catch(() => null);
   if (found === null || found.isDirectory()) throw bad(found === null ? "there is no such file" : "this is a folder");
-  if (found.size > largestSchema) throw bad(`more than ${largestSchema / 1024} kB; all of it would go to the model`);
+  const bytes = await readBoundedFile(path, largestSchema).catch((error: Error) => {
+    throw bad(`it can't be read: ${error.message}`);
+  });
+  if (bytes === null) throw bad(`more than ${largestSchema / 1024} kB; all of it would go to the model`);
   let schema: Json;
   try {
-    schema = JSON.parse(await readFile(path, "utf8")) as Json;
+    schema = JSON.parse(bytes.toString("utf8")) as Json;
   } catch (error) {
     throw bad(`this is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
+import { readBoundedFile } from "../../cli/bounded.ts";
 import { homeFolder } from "../../config/home.ts";
 import { findWorkspace } from "../../config/workspace.ts";
 import { readForeign } from "../../mcp/formats.ts";
@@ -30,14 +30,19 @@ export async function importServers({ given, io, words, wrong }: McpCall): Promi
   return 0;
 }
 
+/** Programs keep much beside their servers in such a file. */
+const largestFile = 64 * 1024 * 1024;
+
 /** Throws `usage`. The text is never repeated: it may hold keys. */
 async function readTree(path: string): Promise<unknown> {
-  let text: string;
+  let bytes: Buffer | null;
   try {
-    text = await readFile(path, "utf8");
+    bytes = await readBoundedFile(path, largestFile);
   } catch (error) {
     throw new HoldfastError("usage", `can't read ${path}`, { hint: "name a file of MCP servers, such as .mcp.json", cause: error });
   }
+  if (bytes === null) throw new HoldfastError("usage", `${path} has more than ${largestFile / 1024 / 1024} MB`);
+  const text = bytes.toString("utf8");
   try {
     return path.endsWith(".toml") ? (await import("smol-toml")).parse(text) : (JSON.parse(text.replace(/^\uFEFF/, "")) as unknown);
   } catch {
