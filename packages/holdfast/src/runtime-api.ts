@@ -33,6 +33,7 @@ type Runtime = Pick<
   | "searchSessions"
   | "planPrune"
   | "prune"
+  | "deleteSession"
   | "totalOf"
   | "itemsOf"
   | "redact"

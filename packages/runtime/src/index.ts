@@ -14,6 +14,7 @@ export * from "./session/answer-approval.ts";
 export * from "./session/create.ts";
 export { dueSessions } from "./session/due.ts";
 export { deriveState, type Derived } from "./session/derive.ts";
+export { deleteSession } from "./session/delete.ts";
 export * from "./session/erase.ts";
 export * from "./session/fork.ts";
 export { holdSession } from "./session/hold.ts";

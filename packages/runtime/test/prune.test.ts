@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Ports } from "../src/index.ts";
-import { drive, forkSession, holdSession, planPrune, post, prune, readSession, totalOf } from "../src/index.ts";
+import { deleteSession, drive, forkSession, holdSession, planPrune, post, prune, readSession, totalOf } from "../src/index.ts";
 import { memoryStore, sqliteStore } from "./erasing.ts";
 import { createTestModel, createTestTool, createWorld, allow, newSession, portsOf, say } from "./kit.ts";
 
@@ -111,6 +112,26 @@ describe.each([
     const fresh = await newSession(ports);
     expect(await prune(ports, plan)).toEqual([gone]);
     expect(await namesLeft()).toEqual([written, changed, fresh].sort());
+  });
+
+  test("on a full disk what its commands left goes first, and where a fork shares it nothing goes", async () => {
+    const { ports, at, make, namesLeft, removed } = place(open);
+    const [alone, shared] = [await make(1), await make(1)];
+    const { session: fork } = await forkSession(ports, shared);
+    at.now = 99 * day;
+    // The log has no room until something of the session's was removed.
+    const log: Ports["log"] = {
+      ...ports.log,
+      delete: async (session, restsAt) => {
+        if (!removed.includes(session)) throw new HoldfastError("store_full", "the disk is full");
+        return ports.log.delete(session, restsAt);
+      },
+    };
+    await deleteSession({ ...ports, log }, alone);
+    expect(await namesLeft()).toEqual([shared, fork].sort());
+    await expect(deleteSession({ ...ports, log }, shared)).rejects.toMatchObject({ code: "store_full" });
+    expect(await namesLeft()).toEqual([shared, fork].sort());
+    expect(new Set(removed)).toEqual(new Set([alone]));
   });
 
   test("what a fork needs stays, with the outputs of its commands, and is not counted as free", async () => {

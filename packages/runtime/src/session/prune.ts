@@ -1,5 +1,6 @@
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Ports, SessionRow } from "../ports/index.ts";
+import { blobGraceMs, deleteSession } from "./delete.ts";
 import { openLock } from "./hold.ts";
 
 export interface PruneWish {
@@ -34,9 +35,6 @@ export interface PrunePlan {
 
 /** A session that changed within this time may belong to somebody who is about to go on, so size alone never takes it. */
 const youngestMs = 60 * 60 * 1000;
-
-/** A blob is written before the commit that refers to it; younger ones may belong to a commit that is under way. */
-const blobGraceMs = 60 * 60 * 1000;
 
 type PrunePorts = Pick<Ports, "log" | "blobs" | "processes" | "clock">;
 
@@ -88,10 +86,7 @@ export async function prune(ports: PrunePorts, plan: PrunePlan): Promise<string[
   for (const { row } of plan.going) {
     if (!(await isAtRest(ports, row))) continue;
     try {
-      const gone = await ports.log.delete(row.session, row.seq);
-      // What its commands put out stays as long as a fork can read it.
-      if (!gone.includes(row.session)) await ports.processes.endSession(row.session, { forget: false });
-      for (const session of gone) await ports.processes.endSession(session, { forget: true });
+      await deleteSession(ports, row.session, row.seq);
       deleted.push(row.session);
     } catch (error) {
       if (!isHoldfastError(error, "stale_driver")) throw error;

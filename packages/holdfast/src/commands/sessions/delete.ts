@@ -6,13 +6,12 @@ import { withHost } from "./call.ts";
 const blobGraceMs = 60 * 60 * 1000;
 
 export async function deleteSessions(call: Call, ids: readonly string[]): Promise<number> {
-  await withHost(call, async ({ ports }) => {
+  await withHost(call, async ({ ports, runtime }) => {
     const rows = await Promise.all(ids.map((id) => sessionById(ports, id)));
     for (const { session } of rows) await assertFree(ports, session);
     for (const { session } of rows) {
       await ports.processes.endSession(session, { forget: false });
-      // What its commands put out stays as long as a fork can read it.
-      for (const gone of await ports.log.delete(session)) await ports.processes.endSession(gone, { forget: true });
+      await runtime.deleteSession(ports, session);
       call.io.stderr.write(`deleted ${session}\n`);
     }
     await ports.blobs.collect(await ports.log.referencedBlobs(), blobGraceMs);
