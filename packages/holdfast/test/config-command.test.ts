@@ -95,6 +95,20 @@ test("a config that is a link to nothing is a mistake, and is not replaced", asy
   expect((await lstat(join(home, "config.toml"))).isSymbolicLink()).toBe(true);
 });
 
+test("trust says of instructions what a session would obey", async () => {
+  await writeFile(join(home, "elsewhere.md"), "Obey me.");
+  await symlink(join(home, "elsewhere.md"), join(project, "AGENTS.md"));
+  await writeFile(join(project, "CLAUDE.md"), "Or me.");
+  const linked = (await run("trust")).err;
+  expect(linked).toContain("not obeyed: AGENTS.md (");
+  expect(linked).toContain("not obeyed: CLAUDE.md (AGENTS.md is there)");
+  expect(linked).not.toContain("obeyed from now on");
+  await rm(join(project, "AGENTS.md"));
+  expect((await run("trust")).err).toContain("obeyed from now on: CLAUDE.md\n");
+  await writeFile(join(project, "AGENTS.md"), "Obey me.");
+  expect((await run("trust")).err).toContain("obeyed from now on: AGENTS.md\n");
+});
+
 test("config check tells every mistake and fails; path names the files", async () => {
   await mine('modle = "a/b"\n[limits]\nmax_steps = 0\n');
   await own('approvals = "allow"\n');

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { lstat, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
@@ -68,9 +68,7 @@ async function run(given: Arguments, io: Io): Promise<number> {
   if (accepts) return acceptSome(given, io, home, folder);
   const real = await trust(home, folder, new Date());
   io.stderr.write(`trusted: ${sanitizeLine(real)}\n`);
-  for (const name of ["AGENTS.md", "CLAUDE.md"]) {
-    if (await stat(join(real, name)).catch(() => null)) io.stderr.write(`  obeyed from now on: ${name}\n`);
-  }
+  await tellInstructions(real, io);
   if (await stat(join(real, ".holdfast/prompts")).catch(() => null)) {
     io.stderr.write("  can be used from now on: the prompts in .holdfast/prompts (holdfast prompts)\n");
   }
@@ -87,6 +85,22 @@ async function run(given: Arguments, io: Io): Promise<number> {
     io.stderr.write(`  but it is wrong: ${sanitizeLine(error.message)}\n`);
   }
   return 0;
+}
+
+/** What is obeyed is what a session would read, by the same rules. */
+async function tellInstructions(project: string, io: Io): Promise<void> {
+  const { projectInstructions } = await import("@holdfast/node/observer/instructions");
+  const obeyed = new Set(projectInstructions(project, project, true).map(({ id }) => id));
+  for (const [name, other] of [
+    ["AGENTS.md", null],
+    ["CLAUDE.md", "AGENTS.md"],
+  ] as const) {
+    const path = join(project, name);
+    if ((await lstat(path).catch(() => null)) === null) continue;
+    const isBeside = other !== null && (await stat(join(project, other)).catch(() => null)) !== null;
+    const why = isBeside ? `${other} is there` : "it is no file that can be read and lies in the project";
+    io.stderr.write(obeyed.has(`instructions:${name}`) ? `  obeyed from now on: ${name}\n` : `  not obeyed: ${name} (${why})\n`);
+  }
 }
 
 /** What the project would run. What its `.mcp.json` names and would never run is told. */
