@@ -106,7 +106,7 @@ async function dispatch(argv: readonly string[], io: Io, hosts: Hosts): Promise<
   if (known === undefined) {
     const close = nearest(name ?? "", Object.keys(commands));
     const what = close === null ? `to give a prompt: holdfast exec ${JSON.stringify(argv.join(" "))}` : `did you mean holdfast ${close}?`;
-    io.stderr.write(`holdfast: unknown command ${JSON.stringify(name)}\n${sanitize(what)}; see holdfast --help\n`);
+    io.stderr.write(`holdfast: unknown command ${sanitize(JSON.stringify(name))} (usage)\n${sanitize(what)}; see holdfast --help\n`);
     return usageStatus;
   }
   const { command } = await known.load();

@@ -54,6 +54,19 @@ test("a session is renamed, and a title can't move the cursor or fill the page",
   expect((await run(hosts, 2, "sessions", "rename", id, "two", "words")).err).toContain("a title in quotes");
 });
 
+test("where an id's beginning names several sessions, they are listed", async () => {
+  const hosts = fakeHosts({ script });
+  const ids: string[] = [];
+  for (const title of ["first", "\u001b[31msecond"]) ids.push(await begin(hosts, title));
+  const known = new Set((await hosts.log.list({})).map(({ session }) => session));
+  expect(known.size).toBe(2);
+  const { err } = await run(hosts, 2, "sessions", "export", "ses_");
+  expect(err).toContain("2 sessions begin with ses_ (session_not_found)");
+  for (const session of known) expect(err).toContain(session);
+  expect(err).toContain("first");
+  expect(err).not.toContain("\u001b");
+});
+
 test("a search names session, turn, item and the words around, on one line and without control characters", async () => {
   const hosts = fakeHosts({ script });
   const id = await begin(hosts, "why does the \u001b[2Jlogin\nfail?");

@@ -88,7 +88,7 @@ describe("wrong usage exits 2 and says what, where and what to do", () => {
     [["exec", "--model", "script:", "go"], ["names no file"]],
     [["exec", "--model", "script:a", "-C", "missing", "go"], ["there is no folder"]],
     [["exec", "--model", "script:a", "-i", "missing.png", "go"], ["there is no file"]],
-    [["sesions"], ["unknown command", "did you mean holdfast sessions?"]],
+    [["sesions"], ["unknown command", "(usage)", "did you mean holdfast sessions?"]],
     [["Fix the login bug"], ["holdfast exec"]],
     [["sessions", "show"], ["takes one session ID"]],
     [["sessions", "show", "ses_none"], ["session_not_found"]],

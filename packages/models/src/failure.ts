@@ -115,11 +115,16 @@ export function describeFailure(failure: Failure, target: Target): ModelError {
   const text = `${target.host} ${verbs[group]} ${target.id}${facts === "" ? "" : ` (${facts})`}${said === "" ? "" : `: ${said}`}`;
   return {
     class: group,
-    message: cleanText(text + advise(group, status, code, failure), target.secrets),
+    message: cleanText(sentences(text, advise(group, status, code, failure)), target.secrets),
     status,
     code: code === null ? null : cleanText(code, target.secrets, 100),
     retryAfterMs: failure.retryAfterMs ?? null,
   };
+}
+
+/** What a provider says ends as it likes; a sentence behind it begins behind a full stop. */
+function sentences(text: string, advice: string): string {
+  return advice === "" ? text : `${text.trimEnd()}${/[.!?…。！？]["'”’)\]]*$/.test(text.trimEnd()) ? "" : "."}${advice}`;
 }
 
 const verbs: Readonly<Record<ErrorClass, string>> = {

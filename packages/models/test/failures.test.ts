@@ -147,6 +147,16 @@ describe("the message of an error", () => {
     }
   });
 
+  it("keeps the provider's words and our advice apart", () => {
+    const told = (message: string, more: object) => describeFailure({ message, ...more }, { id: "p/m", host: "h", secrets: [] }).message;
+    const wait = { status: 429, retryAfterMs: 12 * 86_400_000 };
+    expect(told("slow", wait)).toContain(": slow. It asks to wait 12 days.");
+    expect(told("Slow down.", wait)).toContain(": Slow down. It asks to wait 12 days.");
+    expect(told("who is it?", { status: 401 })).toContain(": who is it? Check the API key");
+    expect(told("", { status: 401 })).toContain("(HTTP 401). Check the API key");
+    expect(told("slow", { status: 429 })).toMatch(/: slow$/);
+  });
+
   it("is short, on one line and without control characters", async () => {
     const error = await failWith(json(500, { error: { message: `\u001b[31mred\u0007\n\nnext\u202e line ${"long ".repeat(5000)}` } }));
     expect(error.message.length).toBeLessThanOrEqual(400);

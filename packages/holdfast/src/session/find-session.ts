@@ -2,6 +2,7 @@ import { HoldfastError } from "@holdfast/protocol/error";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ports, SessionRow } from "@holdfast/runtime";
 import type { StorePorts } from "../runtime-api.ts";
+import { sanitizeLine } from "../render/sanitize.ts";
 import type { Workspace } from "../config/workspace.ts";
 
 /** The newest session of this folder, or of the project around it. Throws `session_not_found`. */
@@ -17,6 +18,9 @@ export async function newestSession(ports: StorePorts, workspace: Workspace): Pr
   return newest;
 }
 
+/** Of sessions whose ids begin alike, so many are named. */
+const mostNamed = 5;
+
 /** A session by its id, or by the beginning of it where that names only one. Throws `session_not_found`. */
 export async function sessionById(ports: StorePorts, id: string): Promise<SessionRow> {
   const exact = await ports.log.load(id);
@@ -24,13 +28,18 @@ export async function sessionById(ports: StorePorts, id: string): Promise<Sessio
   const close = id.length < 4 ? [] : (await ports.log.list({})).filter((row) => row.session.startsWith(id));
   const [only] = close;
   if (only !== undefined && close.length === 1) return only;
-  throw new HoldfastError(
-    "session_not_found",
-    close.length === 0 ? `there is no session ${id}` : `${close.length} sessions begin with ${id}`,
-    {
-      hint: "holdfast sessions list --all names them",
-    },
-  );
+  if (only === undefined) {
+    throw new HoldfastError("session_not_found", `there is no session ${id}`, { hint: "holdfast sessions list --all names them" });
+  }
+  const newest = close.toSorted((a, b) => b.updatedAt - a.updatedAt).slice(0, mostNamed);
+  const more = close.length > newest.length ? [`and ${close.length - newest.length} more: holdfast sessions list --all`] : [];
+  throw new HoldfastError("session_not_found", `${close.length} sessions begin with ${id}`, {
+    hint: [
+      "write more of it; the newest are:",
+      ...newest.map(({ session, title }) => `  ${session}  ${sanitizeLine(title)}`),
+      ...more,
+    ].join("\n"),
+  });
 }
 
 /** Throws `session_busy`, naming the holder, where a living process drives the session. */

@@ -34,6 +34,11 @@ function takeBack(path: string, busyTimeoutMs: number): void {
 }
 
 function look(path: string, busyTimeoutMs: number, isAlone = false): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile()) {
+    const what = found.isDirectory() ? "is a folder" : "is no file";
+    throw new HoldfastError("store_failed", `${path} ${what}: the session store can't be there`, { hint: "move it away" });
+  }
   if (sizeOf(path) === 0) return;
   const place = isAlone ? new URL("?immutable=1", pathToFileURL(path)) : path;
   const reader = new DatabaseSync(place, { readOnly: true, timeout: busyTimeoutMs });

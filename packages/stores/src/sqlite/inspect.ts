@@ -47,7 +47,9 @@ export function inspectStore(path: string, busyTimeoutMs = 5_000): StoreLook {
     return { type: "whole", ...leftoversIn(db) };
   } catch (error) {
     const failure = storeFailure(error, path);
-    if (isHoldfastError(failure, "session_corrupt")) return { type: "damaged", problems: [failure.message] };
+    // That it is damaged is said by the type; what SQLite found is the cause.
+    if (isHoldfastError(failure, "session_corrupt"))
+      return { type: "damaged", problems: [failure.cause instanceof Error ? failure.cause.message : failure.message] };
     throw failure;
   } finally {
     db?.close();
