@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Log, Ports } from "@holdfast/runtime";
@@ -54,6 +54,20 @@ async function replayed(log: Log, { row, instructions }: RecordedLog): Promise<s
   const report = await replaySession({ log, blobs, director, bodyDigest: async () => null }, row.session);
   return report.departure === null ? report.digest : null;
 }
+
+test("a folder in the place of the store is said to be one, by opening and by a look", () => {
+  mkdirSync(path);
+  for (const work of [() => openSqliteLog(path), () => inspectStore(path)]) {
+    expect(work).toThrow(
+      expect.objectContaining({ code: "store_failed", message: expect.stringContaining(`${path} is a folder`) as string }),
+    );
+  }
+});
+
+test("what is no database is damaged by what SQLite says, which doesn't say again that it is", () => {
+  writeFileSync(path, "nothing of the kind ".repeat(1000));
+  expect(inspectStore(path)).toEqual({ type: "damaged", problems: ["file is not a database"] });
+});
 
 test("whichever page is damaged, what can be read is saved, what isn't whole can't be gone on with, and the old file is kept", async () => {
   await makeStore();

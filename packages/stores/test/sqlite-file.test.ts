@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/protocol";
-import { inspectStore, openSqliteLog } from "@holdfast/stores/sqlite";
+import { openSqliteLog } from "@holdfast/stores/sqlite";
 import {
   chmodSync,
   closeSync,
@@ -56,20 +56,6 @@ async function makeStore(events = 400): Promise<void> {
 }
 
 describe("the file", () => {
-  it("is no folder: that is said, by opening and by a look", () => {
-    mkdirSync(path, { recursive: true });
-    for (const work of [() => openSqliteLog(path), () => inspectStore(path)]) {
-      expect(codeOf(work)).toBe("store_failed");
-      expect(work).toThrow(`${path} is a folder`);
-    }
-  });
-
-  it("that is no database is damaged by what SQLite says, which doesn't say again that it is", () => {
-    mkdirSync(join(folder, "home"));
-    writeFileSync(path, "nothing of the kind ".repeat(1000));
-    expect(inspectStore(path)).toEqual({ type: "damaged", problems: ["file is not a database"] });
-  });
-
   it("is private to its user, in a private folder, with what SQLite puts beside it", async () => {
     const log = openSqliteLog(path);
     await log.commit(commitOf("s", 0));
