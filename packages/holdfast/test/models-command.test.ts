@@ -70,6 +70,17 @@ test("a provider's base URL shows no value of its query", async () => {
   }
 });
 
+test("a base URL of the environment that holds a password is told as a problem, without it", async () => {
+  const { out } = await run(["--json"], { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://me:passw0rd@models.example/v1?key=abcdefgh" });
+  const { providers } = JSON.parse(out) as ModelSurvey;
+  expect(providers.find(({ provider }) => provider === "openai")).toMatchObject({
+    isUsable: false,
+    problem: "the base URL of openai holds a user name or password",
+    baseUrl: "https://…@models.example/v1?key=…",
+  });
+  expect(out).not.toMatch(/passw0rd|abcdefgh/);
+});
+
 test("models --json says of each provider whether it can be used, why not, and what its models are and cost", async () => {
   const { status, out } = await run(["--json"], { ANTHROPIC_API_KEY: "sk-ant-secret-value" });
   expect(status).toBe(0);

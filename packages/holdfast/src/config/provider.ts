@@ -70,10 +70,14 @@ export function addressProblem({ name, baseUrl }: Provider): HoldfastError | nul
       hint: `${variable == null ? "" : `set ${variable}, or `}set base_url under [providers.${name}] in config.toml`,
     });
   }
-  if (!URL.canParse(baseUrl)) {
+  const url = URL.parse(baseUrl);
+  if (url === null) {
     return new HoldfastError("config_invalid", `the base URL of ${name} is no URL: ${JSON.stringify(showUrls(baseUrl))}`, {
       hint: "write the server's API root, such as http://127.0.0.1:11434/v1",
     });
+  }
+  if (url.username !== "" || url.password !== "") {
+    return new HoldfastError("config_invalid", `the base URL of ${name} holds a user name or password`, { hint: "give the key by itself" });
   }
   return null;
 }
