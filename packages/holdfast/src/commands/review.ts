@@ -139,7 +139,16 @@ async function review(
     if (given.has("json")) {
       shown.end(end, ready.session);
       if (answer !== null)
-        io.stdout.write(jsonLine({ type: "review.completed", range: changes.range, files, coverage: coverageOf(end), ...answer }));
+        io.stdout.write(
+          jsonLine({
+            type: "review.completed",
+            range: changes.range,
+            files,
+            notInspected: changes.notInspected,
+            coverage: coverageOf(end),
+            ...answer,
+          }),
+        );
     } else {
       if (answer !== null) io.stdout.write(`${renderReview(answer, changes, coverageOf(end), io.stdout.columns).join("\n")}\n`);
       const style = createStyle(usesColour(io.stderr, io.env));

@@ -9,6 +9,8 @@ export interface Changes {
   /** In words. */
   readonly range: string;
   readonly files: readonly ReadableChange[];
+  /** Folders of repositories of their own (new ones, changed submodules): nothing in them is part of the review. */
+  readonly notInspected: readonly string[];
 }
 
 /** Bytes of all diffs together; more than this nobody reads in one review. */
@@ -41,8 +43,16 @@ export async function readChanges(where: Where, range: ReviewRange): Promise<Cha
   if (tracked === null) throw unreadable(where, `git diff ${diff}`);
   const fresh = withUntracked ? await untracked(where) : "";
   const files = split(tracked + fresh);
-  if (files.length === 0) throw new HoldfastError("usage", `there is nothing to review: no change in ${words}`);
-  return { range: words, files };
+  const submodules = files.filter(({ parts }) => isSubmodule(parts[0] ?? "")).map(({ path }) => path);
+  const notInspected = [...new Set([...submodules, ...(withUntracked ? await untrackedRepositories(where) : [])])];
+  if (files.length === 0) {
+    throw new HoldfastError("usage", `there is nothing to review: no change in ${words}`, {
+      ...(notInspected.length > 0 && {
+        hint: `repositories of their own are reviewed with --cd: ${notInspected.map(sanitizeLine).join(", ")}`,
+      }),
+    });
+  }
+  return { range: words, files, notInspected };
 }
 
 async function spell(where: Where, range: ReviewRange): Promise<{ words: string; diff: string; withUntracked: boolean }> {
@@ -91,6 +101,20 @@ async function untracked(where: Where): Promise<string> {
   const found = await git(where, `ls-files --others --exclude-standard -z | while IFS= read -r -d '' f; do ${each}; done`, mostBytes);
   if (found === null) throw unreadable(where, "git ls-files --others, git diff --no-index");
   return found;
+}
+
+/** Without the slash at their ends, by which git tells them from files. */
+async function untrackedRepositories(where: Where): Promise<string[]> {
+  const list = `ls-files --others --exclude-standard -z | while IFS= read -r -d '' f; do case $f in */) printf '%s\\0' "$f";; esac; done`;
+  const found = await git(where, list, mostBytes);
+  if (found === null) throw unreadable(where, "git ls-files --others");
+  return found.split("\0").flatMap((path) => (path === "" ? [] : [path.slice(0, -1)]));
+}
+
+/** Of one file's diff: git shows of a submodule which commit it is at, and no file in it. */
+function isSubmodule(section: string): boolean {
+  const [head = ""] = section.split("\n@@", 1);
+  return /^(?:new file mode|deleted file mode|index [0-9a-f]+\.\.[0-9a-f]+) 160000$/m.test(head);
 }
 
 function unreadable({ root }: Where, command: string): HoldfastError {

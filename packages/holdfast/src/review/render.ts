@@ -13,6 +13,7 @@ export function renderReview({ summary, findings }: ReviewAnswer, changes: Chang
       .map((line) => `${indent}${line}`);
   return [
     `${sanitizeLine(changes.range)}: ${findings.length === 0 ? "no finding" : plural(findings.length, "finding")}; ${sanitizeLine(coverage)}`,
+    ...changes.notInspected.map((path) => `not inspected: ${sanitizeLine(path)}, a repository of its own`),
     ...(summary.trim() === "" ? [] : ["", ...body(summary.trim(), "")]),
     ...findings.flatMap(({ file, line, severity, title, detail, evidence, isThere }) => [
       "",

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Script } from "./model-server.ts";
@@ -55,6 +55,27 @@ describe("a review", () => {
     const { stderr } = await at.review();
     expect(JSON.stringify(at.server.requests[1])).toContain("+src");
     expect(stderr).toContain("2 of 5 changed files read");
+  });
+
+  test("says of which repositories inside nothing was inspected, new ones and submodules", async () => {
+    const at = await place((results) => (results.length === 0 ? read("src/sum.js", "src/old.js", "src/new file.js", "part") : answer()));
+    for (const name of ["a clone", "part"]) {
+      const inner = join(at.workspace, name);
+      mkdirSync(inner);
+      writeFileSync(join(inner, "inner.js"), "let inner;\n");
+      for (const args of [
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "x"],
+      ])
+        execFileSync("git", ["-C", inner, ...args], { stdio: "pipe" });
+    }
+    at.git("add", "part");
+    const { code, stdout, stderr } = await at.review();
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain("not inspected: part, a repository of its own\nnot inspected: a clone, a repository of its own\n");
+    const { stdout: json } = await at.review("--json");
+    expect(json).toContain('"notInspected":["part","a clone"]');
   });
 
   test("names files as the disk does, whatever characters are in their names", async () => {
