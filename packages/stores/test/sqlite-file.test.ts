@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/protocol";
-import { openSqliteLog } from "@holdfast/stores/sqlite";
+import { inspectStore, openSqliteLog } from "@holdfast/stores/sqlite";
 import {
   chmodSync,
   closeSync,
@@ -480,6 +480,7 @@ describe("when it can't be saved", () => {
       await again.close();
 
       disk.fill(0);
+      expect(inspectStore(path)).toMatchObject({ type: "whole", sessions: new Set(["s"]) });
       const whileFull = openSqliteLog(path);
       expect(await whileFull.read("s", 1)).toHaveLength(seq + 1);
       expect(await whileFull.list({})).toHaveLength(1);

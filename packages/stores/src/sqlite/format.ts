@@ -40,8 +40,7 @@ function look(path: string, busyTimeoutMs: number, isAlone = false): void {
     throw new HoldfastError("store_failed", `${path} ${what}: the session store can't be there`, { hint: "move it away" });
   }
   if (sizeOf(path) === 0) return;
-  const place = isAlone ? new URL("?immutable=1", pathToFileURL(path)) : path;
-  const reader = new DatabaseSync(place, { readOnly: true, timeout: busyTimeoutMs });
+  const reader = new DatabaseSync(isAlone ? unchanging(path) : path, { readOnly: true, timeout: busyTimeoutMs });
   try {
     // Before the first read, which can make an empty write-ahead log, and after which another process can fill it.
     const isSettled = sizeOf(`${path}-wal`) === 0;
@@ -53,6 +52,11 @@ function look(path: string, busyTimeoutMs: number, isAlone = false): void {
   } finally {
     reader.close();
   }
+}
+
+/** The file as SQLite reads it without a lock, and with nothing beside it: no log, no index (https://sqlite.org/uri.html). */
+export function unchanging(path: string): URL {
+  return new URL("?immutable=1", pathToFileURL(path));
 }
 
 /** SQLite looks for missing pages, but takes what is missing of the last page for zeros. */

@@ -1,9 +1,9 @@
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Owner } from "@holdfast/runtime";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { storeFailure } from "./failure.ts";
-import { checkFormat } from "./format.ts";
+import { checkFormat, unchanging } from "./format.ts";
 import { migrations, sessionTables } from "./schema.ts";
 import { rollBack } from "./transaction.ts";
 
@@ -32,10 +32,23 @@ const mostProblems = 5;
 /** Looks at every page of the file. Throws `session_newer`, and `store_failed` for another program's database. */
 export function inspectStore(path: string, busyTimeoutMs = 5_000): StoreLook {
   if (!existsSync(path)) return { type: "none" };
+  try {
+    return inspect(path, busyTimeoutMs, false);
+  } catch (error) {
+    // Reading makes a file beside the store, for which a full disk has no room. With no log to be read it isn't needed.
+    if (!isHoldfastError(error, "store_full") || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) throw error;
+    const look = inspect(path, busyTimeoutMs, true);
+    // Nothing kept a writer away: what looks damaged may be half of a change.
+    if (look.type === "damaged") throw error;
+    return look;
+  }
+}
+
+function inspect(path: string, busyTimeoutMs: number, isAlone: boolean): StoreLook {
   let db: DatabaseSync | null = null;
   try {
-    checkFormat(path, busyTimeoutMs);
-    db = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
+    checkFormat(path, busyTimeoutMs, isAlone);
+    db = new DatabaseSync(isAlone ? unchanging(path) : path, { readOnly: true, timeout: busyTimeoutMs });
     const problems = db
       .prepare(`PRAGMA integrity_check(${mostProblems})`)
       .all()
