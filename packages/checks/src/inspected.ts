@@ -1,6 +1,7 @@
 import type { Evidence, InspectedCheck } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
+import { quotedPath } from "@holdfast/runtime/paths/quoted";
 import { storedInputs } from "./baseline.ts";
 import type { VerifierInput } from "./verifier-input.ts";
 import { subjectOf } from "./subject.ts";
@@ -18,7 +19,8 @@ export async function checkInspected(
   const started = clock.now();
   const missing = check.files.flatMap(({ path, digest, parts }) => {
     const shown = new Set(context.inspected.filter((one) => one.path === path && one.digest === digest).map(({ part }) => part));
-    return shown.size >= parts ? [] : [shown.size === 0 ? path : `${path} (${shown.size} of ${parts} parts)`];
+    const name = quotedPath(path);
+    return shown.size >= parts ? [] : [shown.size === 0 ? name : `${name} (${shown.size} of ${parts} parts)`];
   });
   const subject = await subjectOf(await observer.snapshot(baseline.manifest), storedInputs(baseline.inputs).outputs, observer);
   const read = `${check.files.length - missing.length} of ${check.files.length} changed files read`;

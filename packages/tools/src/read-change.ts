@@ -1,5 +1,6 @@
 import type { InspectedPart } from "@holdfast/protocol/check";
 import type { Tool } from "@holdfast/runtime/ports/tool-host";
+import { quotedPath } from "@holdfast/runtime/paths/quoted";
 import { z } from "zod";
 import { defineTool, refuse } from "./define.ts";
 import { whole } from "./input.ts";
@@ -22,7 +23,11 @@ const input = z.strictObject({
 
 /** Shows changes that are to be reviewed, and records which parts of them were shown. Nothing is read anew: they stay as they are. */
 export function readChange(changes: readonly ReadableChange[]): Tool {
-  const byPath = new Map(changes.map((change) => [change.path, change]));
+  // Also as they are named in lists.
+  const byPath = new Map([
+    ...changes.map((change) => [quotedPath(change.path), change] as const),
+    ...changes.map((change) => [change.path, change] as const),
+  ]);
   return defineTool({
     name: "read_change",
     description: "Show the change (a diff) of files under review.",
@@ -41,7 +46,7 @@ export function readChange(changes: readonly ReadableChange[]): Tool {
       const inspected: InspectedPart[] = [];
       let chars = 0;
       for (const path of new Set(paths)) {
-        const { digest, parts } = byPath.get(path)!;
+        const { path: changed, digest, parts } = byPath.get(path)!;
         const text = parts[part - 1] ?? "";
         if (shown.length > 0 && chars + text.length > mostChars) {
           shown.push(`[Not shown for want of room: ${path}]`);
@@ -50,7 +55,7 @@ export function readChange(changes: readonly ReadableChange[]): Tool {
         chars += text.length;
         const more = part < parts.length ? `\n[part ${part} of ${parts.length}: go on with part ${part + 1}]` : "";
         shown.push(`${text.trimEnd()}${more}`);
-        inspected.push({ path, digest, part });
+        inspected.push({ path: changed, digest, part });
       }
       return { status: "completed", text: shown.join("\n"), trust: "tool", inspected };
     },
@@ -58,6 +63,6 @@ export function readChange(changes: readonly ReadableChange[]): Tool {
 }
 
 function listOf(changes: readonly ReadableChange[]): string {
-  const paths = changes.map(({ path }) => path);
+  const paths = changes.map(({ path }) => quotedPath(path));
   return paths.length <= 50 ? paths.join(", ") : `${paths.slice(0, 50).join(", ")} and ${paths.length - 50} more`;
 }

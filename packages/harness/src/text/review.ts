@@ -1,3 +1,5 @@
+import { quotedPath } from "@holdfast/runtime/paths/quoted";
+
 /** What a review is asked for. `files`: each changed file with the number of parts that its change is shown in. */
 export interface ReviewRequest {
   readonly range: string;
@@ -10,7 +12,7 @@ export interface ReviewRequest {
 const mostNamed = 300;
 
 export function reviewPrompt({ range, files, wishes }: ReviewRequest): string {
-  const named = files.slice(0, mostNamed).map(({ path, parts }) => `- ${path}${parts > 1 ? ` (${parts} parts)` : ""}`);
+  const named = files.slice(0, mostNamed).map(({ path, parts }) => `- ${quotedPath(path)}${parts > 1 ? ` (${parts} parts)` : ""}`);
   const more = files.length > mostNamed ? [`- and ${files.length - mostNamed} more`] : [];
   return [
     `Review ${range}. Change nothing.`,

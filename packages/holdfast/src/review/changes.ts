@@ -3,6 +3,7 @@ import type { Processes } from "@holdfast/runtime";
 import type { ReviewRange } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { ReadableChange } from "@holdfast/tools/read-change";
+import { quotedPath } from "@holdfast/runtime/paths/quoted";
 import { sanitizeLine } from "../render/sanitize.ts";
 
 export interface Changes {
@@ -48,7 +49,7 @@ export async function readChanges(where: Where, range: ReviewRange): Promise<Cha
   if (files.length === 0) {
     throw new HoldfastError("usage", `there is nothing to review: no change in ${words}`, {
       ...(notInspected.length > 0 && {
-        hint: `repositories of their own are reviewed with --cd: ${notInspected.map(sanitizeLine).join(", ")}`,
+        hint: `repositories of their own are reviewed with --cd: ${notInspected.map((path) => sanitizeLine(quotedPath(path))).join(", ")}`,
       }),
     });
   }

@@ -1,3 +1,4 @@
+import { quotedPath } from "@holdfast/runtime/paths/quoted";
 import { wrap } from "../render/layout.ts";
 import { plural } from "../render/numbers.ts";
 import { sanitize, sanitizeLine } from "../render/sanitize.ts";
@@ -13,11 +14,11 @@ export function renderReview({ summary, findings }: ReviewAnswer, changes: Chang
       .map((line) => `${indent}${line}`);
   return [
     `${sanitizeLine(changes.range)}: ${findings.length === 0 ? "no finding" : plural(findings.length, "finding")}; ${sanitizeLine(coverage)}`,
-    ...changes.notInspected.map((path) => `not inspected: ${sanitizeLine(path)}, a repository of its own`),
+    ...changes.notInspected.map((path) => `not inspected: ${sanitizeLine(quotedPath(path))}, a repository of its own`),
     ...(summary.trim() === "" ? [] : ["", ...body(summary.trim(), "")]),
     ...findings.flatMap(({ file, line, severity, title, detail, evidence, isThere }) => [
       "",
-      `${severity.toUpperCase()}  ${sanitizeLine(file)}:${line}${isThere ? "" : "  (there is no such line)"}`,
+      `${severity.toUpperCase()}  ${sanitizeLine(quotedPath(file))}:${line}${isThere ? "" : "  (there is no such line)"}`,
       ...body(title, "  "),
       ...body(detail, "  "),
       ...body(`Evidence: ${evidence}`, "  "),

@@ -87,6 +87,17 @@ describe("a review", () => {
     expect(stderr).toContain("4 of 7 changed files read");
   });
 
+  test("shows a name with a line break as git does, so that it can't be taken for two", async () => {
+    const at = await place((results) => (results.length === 0 ? read('"one\\ntwo"') : answer(finding({ file: "one\ntwo" }))));
+    for (const name of ["one\ntwo", "three\nfour"]) writeFileSync(join(at.workspace, name), "words\n");
+    const { stderr, stdout } = await at.review();
+    expect(stderr).toContain("1 of 5 changed files read");
+    expect(stderr).toContain('"three\\nfour"');
+    expect(stdout + stderr).not.toMatch(/^\W*(?:four|two)\b/m);
+    const asked = JSON.stringify(at.server.requests[0]);
+    for (const name of ["one\ntwo", "three\nfour"]) expect(asked).toContain(JSON.stringify(JSON.stringify(name)).slice(1, -1));
+  });
+
   test("of changes that git can't tell says so, instead of leaving them out", async () => {
     const at = await place(() => answer());
     writeFileSync(join(at.workspace, ".git/index"), "no index");
