@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // A developer's own keys and settings must not reach a test, nor a test's work reach them.
@@ -12,5 +13,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
+    // Left to itself vitest keeps a core free, and most tests wait for programs that they start.
+    maxWorkers: Math.max(2, availableParallelism()),
   },
 });
