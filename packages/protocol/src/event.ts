@@ -6,6 +6,7 @@ import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope, value
 import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
 import { item, assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
+import { contextReason } from "./context.ts";
 import { compactedEntry, compactionReport, compactionTrigger } from "./compaction.ts";
 import { json } from "./json.ts";
 import { limits } from "./limits.ts";
@@ -45,7 +46,7 @@ export const settings = z.object({
 export type Settings = z.infer<typeof settings>;
 
 /** What the runtime saw of the world and recorded, so that the same log gives the same request. */
-export const worldSection = z.object({ id: z.string(), trust: trustLabel, text: z.string() });
+export const worldSection = z.object({ id: z.string(), trust: trustLabel, text: z.string(), context: contextReason.optional() });
 export type WorldSection = z.infer<typeof worldSection>;
 
 export const modelErrorClasses = [

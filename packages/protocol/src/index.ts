@@ -2,6 +2,7 @@ export * from "./approval.ts";
 export * from "./call.ts";
 export * from "./check.ts";
 export * from "./compaction.ts";
+export * from "./context.ts";
 export * from "./decision.ts";
 export * from "./error.ts";
 export * from "./event.ts";

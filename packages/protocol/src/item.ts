@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { contextReason } from "./context.ts";
 import { json } from "./json.ts";
 import { part } from "./part.ts";
 import { trustLabel } from "./trust.ts";
@@ -41,7 +42,13 @@ export const toolResult = z.object({
   output: z.string().optional(),
 });
 /** Words of the runtime to the model: a failed check, a changed world, a limit that comes near. */
-export const notice = z.object({ kind: z.literal("notice"), id: z.string(), trust: trustLabel, text: z.string() });
+export const notice = z.object({
+  kind: z.literal("notice"),
+  id: z.string(),
+  trust: trustLabel,
+  text: z.string(),
+  context: contextReason.optional(),
+});
 
 export const item = z.discriminatedUnion("kind", [userMessage, assistantMessage, reasoning, toolCall, toolResult, notice]);
 export type Item = z.infer<typeof item>;
