@@ -19,7 +19,7 @@ function settled(callId: string, text: string, more: object = {}): Recorded {
 
 function derive(events: readonly Recorded[], more: Partial<CompactionInput> = {}) {
   const before = { items: events.length, chars: 100_000, tokens: 25_000 };
-  const { entries, report } = deriveState({ previous: [], events, plan: [], world: [], tasks: [], before, judgement: null, ...more });
+  const { entries, report } = deriveState({ previous: [], events, plan: [], world: [], tasks: [], before, room: null, judgement: null, ...more });
   return { entries, report, text: entries.map((entry) => entry.text).join("\n") };
 }
 

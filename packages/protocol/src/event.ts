@@ -7,7 +7,7 @@ import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
 import { item, assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
 import { contextReason } from "./context.ts";
-import { compactedEntry, compactionReport, compactionTrigger } from "./compaction.ts";
+import { compactedEntry, compactionReport, compactionTrigger, judging } from "./compaction.ts";
 import { json } from "./json.ts";
 import { limits } from "./limits.ts";
 import { outcome } from "./outcome.ts";
@@ -40,6 +40,10 @@ export const settings = z.object({
   outputSchema: json.optional(),
   /** Tokens of a request above which the conversation is shortened; absent: most of what the model's window holds. */
   compactAtTokens: z.number().int().positive().optional(),
+  /** Answers of the model in one window after which it is shortened; absent: any number. */
+  compactAtSteps: z.number().int().positive().optional(),
+  /** The model that is asked for its judgement when the conversation is shortened; absent: the session's own; null: none. */
+  compactModel: z.string().nullable().optional(),
   /** True while the session only explores: its turns end in plans, and one that a person accepts is carried out. */
   isPlanning: z.boolean().optional(),
 });
@@ -215,9 +219,10 @@ export const eventPayloads = {
     /** Answers of the model before this window. */
     answers: z.number().int(),
     report: compactionReport,
+    judging: judging.optional(),
   }),
-  /** The old window stays. */
-  "compaction.failed": z.object({ reason: z.string() }),
+  /** The old window stays. `isCancelled`: a person did not want it any more; it may well work later. */
+  "compaction.failed": z.object({ reason: z.string(), isCancelled: z.boolean().optional() }),
   "hook.ran": hookRun,
   /** The place where commands run was made for this session. `expiresAt`: when it ends by itself, ms; null: never. */
   "sandbox.opened": z.object({ sandboxId: z.string(), expiresAt: z.number().nullable() }),

@@ -2,7 +2,12 @@ import type { Compaction } from "@holdfast/runtime/session/compactions";
 import { plural } from "./numbers.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
-const triggers = { tokens: "a full window", overflow: "a request that was too long", hand: "a person" } as const;
+const triggers = {
+  tokens: "a full window",
+  steps: "its number of steps",
+  overflow: "a request that was too long",
+  hand: "a person",
+} as const;
 
 /** What a compaction kept and let go, for a person. */
 export function showCompaction({ number, seq, trigger, report, reason }: Compaction): string[] {

@@ -137,6 +137,7 @@ export function createReplayModel(recording: Recording, options: ReplayOptions):
   return {
     id: options.id,
     contextWindow: null,
+    isPlayed: true,
     departures,
     get played() {
       return played;

@@ -64,7 +64,7 @@ export function createScriptModel(source: Script | readonly ScriptStep[] | Scrip
       yield part;
     }
   }
-  return { id, contextWindow: options.contextWindow ?? null, requests, sample };
+  return { id, contextWindow: options.contextWindow ?? null, isPlayed: true, requests, sample };
 }
 
 function* play(answer: ScriptAnswer, request: SamplingRequest): Generator<StreamPart> {

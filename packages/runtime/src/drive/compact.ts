@@ -1,8 +1,8 @@
-import type { CompactedEntry, EventPayload, Item, SessionEvent, TrustLabel } from "@holdfast/protocol";
+import type { CompactedEntry, CompactionTrigger, EventPayload, Item, SessionEvent, TrustLabel } from "@holdfast/protocol";
 import { lowestTrust } from "@holdfast/protocol/trust";
-import { charsOf, isCompactionDue, requestTokens, unanswered } from "../kernel/compacted.ts";
+import { charsOf, isCompactionDue, requestTokens, shortened, unanswered } from "../kernel/compacted.ts";
 import { itemsOf } from "../kernel/copies.ts";
-import type { RecordedEvent } from "../ports/index.ts";
+import type { CompactionInput, RecordedEvent } from "../ports/index.ts";
 import { readEvents } from "../session/stored.ts";
 import type { Driver } from "./driver.ts";
 import { newId, settingsOf } from "./driver.ts";
@@ -10,19 +10,30 @@ import { askHooks } from "./hooks.ts";
 
 /** Below this no model's window is near its end, and no model is asked for its size. */
 const smallWindowChars = 60_000;
-/** The part of a model's window that a conversation may fill; the rest is for the answer and for what comes at once. */
+/** The part of a model's window that a conversation may fill at most; the rest is for what comes at once. */
 const fullPart = 0.75;
+/** The part of it that is kept for the longest answer at most, and what is left free beside that. */
+const mostReserved = 0.4;
+const margin = 0.9;
+/** A mark that a person set counts up to this part of the window. */
+const latestPart = 0.95;
+/** Of what makes a window full, the parts that the state of a session and what it has not answered may take in the next one. */
+const statePart = 0.35;
+const tailPart = 0.5;
 /** A compaction that leaves more than this of the window has freed too little. */
 const mostLeft = 0.7;
 const mostLeftByHand = 0.95;
 
-/** Tokens of a request above which the conversation is shortened; null where that is far. */
+/** Tokens of a request above which the conversation is shortened; null where that is far. The longest answer has its place. */
 export async function compactionMark(driver: Driver): Promise<number | null> {
   const set = driver.registers.get("settings", "")?.compactAtTokens;
-  if (set !== undefined) return set;
-  if (driver.head.windowChars < smallWindowChars) return null;
+  if (driver.head.windowChars < smallWindowChars) return set ?? null;
   const model = await driver.ports.model(settingsOf(driver).model).catch(() => null);
-  return model === null || model.contextWindow === null ? null : Math.floor(model.contextWindow * fullPart);
+  const size = model?.contextWindow ?? null;
+  if (size === null) return set ?? null;
+  if (set !== undefined) return Math.min(set, Math.floor(size * latestPart));
+  const reserved = Math.min(model?.maxOutput ?? 0, size * mostReserved);
+  return Math.floor(Math.min(size * fullPart, (size - reserved) * margin));
 }
 
 /**
@@ -37,17 +48,27 @@ export async function compactWindow(driver: Driver, signal: AbortSignal): Promis
   if (asked.refusal !== null) return [...asked.ran, failed(`a hook refused it: ${asked.refusal}`)];
   const events = readEvents(await ports.log.read(session, head.windowStart));
   const first = events[0]?.type === "window.compacted" ? events[0].payload : null;
-  const { entries, report } = await ports.director.compact({
+  const mark = await compactionMark(driver);
+  const full = fullChars(mark, trigger, before.chars);
+  const given: CompactionInput = {
     previous: first?.entries ?? [],
     events: first === null ? events : events.slice(1),
     plan: registers.get("plan", "")?.steps ?? [],
     world: registers.entries("worldNow").flatMap(([id, now]) => (registers.get("world", id)?.text === now.text ? [] : [now])),
     tasks: registers.entries("task").map(([, task]) => task),
     before,
+    room: partOf(full, statePart),
     judgement: null,
-  });
-  const tail = unanswered(window.items);
-  const left = report.after.chars + charsOf(tail);
+  };
+  const tail = shortened(unanswered(window.items), partOf(full, tailPart));
+  const state = await ports.director.compact(given);
+  const leaves = ({ report }: typeof state): number => report.after.chars + charsOf(tail);
+  if (leaves(state) > before.chars * (trigger === "hand" ? mostLeftByHand : mostLeft))
+    return [...asked.ran, ...freedTooLittle(driver, state.entries, leaves(state))];
+  const { askJudgement } = await import("./judgement.ts");
+  const judged = await askJudgement(driver, given, state.entries, signal);
+  if (signal.aborted) return [...asked.ran];
+  const { entries, report } = judged.text === null ? state : await ports.director.compact({ ...given, judgement: judged.text });
   const compacted: EventPayload<"window.compacted"> = {
     start: 0,
     trigger,
@@ -56,23 +77,31 @@ export async function compactWindow(driver: Driver, signal: AbortSignal): Promis
     entries: [...entries],
     ...(tail.length === 0 ? {} : { tail: [...tail] }),
     answers: (first?.answers ?? 0) + answersIn(events) + answersOfTail(first?.tail) - answersOfTail(tail),
-    report: { ...report, after: { chars: left } },
+    report: { ...report, after: { chars: report.after.chars + charsOf(tail) }, flags: [...report.flags, ...judged.flags] },
+    ...(judged.judging === null ? {} : { judging: judged.judging }),
   };
-  if (left <= before.chars * (trigger === "hand" ? mostLeftByHand : mostLeft))
-    return [...asked.ran, { type: "window.compacted", payload: compacted }];
-  return [...asked.ran, ...freedTooLittle(driver, entries, left)];
+  return [...asked.ran, { type: "window.compacted", payload: compacted }];
+}
+
+/** Characters that fill a window, four a token; null where nobody knows. What the provider refused was too long, whatever the mark says. */
+function fullChars(mark: number | null, trigger: CompactionTrigger, chars: number): number | null {
+  const full = Math.min(mark === null ? Infinity : mark * 4, trigger === "overflow" ? chars : Infinity);
+  return full === Infinity ? null : full;
+}
+
+function partOf(full: number | null, part: number): number | null {
+  return full === null ? null : Math.floor(full * part);
 }
 
 /**
  * It is told, and not tried again before the window has grown by a quarter. Where the provider has already refused the request
- * there is no way on: the turn ends and says what to do.
+ * there is no way on: the turn ends.
  */
 function freedTooLittle(driver: Driver, entries: readonly CompactedEntry[], chars: number): SessionEvent[] {
   const { head } = driver;
-  const message = `the conversation can't be shortened: its state alone (${entries.length} entries, ${chars} of ${head.windowChars} characters) fills it`;
-  if (head.turn === null || head.compacting?.trigger !== "overflow") return [failed(message)];
-  const reason = `${message}; raise [compaction] trigger_tokens, choose a model with a larger window, or start a new session`;
-  return [failed(message), { type: "turn.stopping", payload: { outcome: "exhausted", reason, error: null } }];
+  const reason = `the conversation can't be shortened: its state alone (${entries.length} entries, ${chars} of ${head.windowChars} characters) fills it; raise [compaction] trigger_tokens, choose a model with a larger window, or start a new session`;
+  if (head.turn === null || head.compacting?.trigger !== "overflow") return [failed(reason)];
+  return [failed(reason), { type: "turn.stopping", payload: { outcome: "exhausted", reason, error: null } }];
 }
 
 /** A tail with calls begins with the answer that made them. */

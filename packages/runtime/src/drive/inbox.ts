@@ -32,7 +32,7 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
         break;
       }
       case "interrupt":
-        stage(driver, driver.head.turn === null ? [] : [{ type: "interrupt.received", payload: { by: op.by } }], [row.number]);
+        stage(driver, interrupted(driver, op.by), [row.number]);
         break;
       case "approval.answer":
         stage(driver, await takeAnswer(driver, op), [row.number]);
@@ -47,6 +47,14 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
     }
   }
   return steering;
+}
+
+/** Between turns there may still be a shortening that somebody wished. */
+function interrupted({ head }: Driver, by: string): SessionEvent[] {
+  if (head.turn !== null) return [{ type: "interrupt.received", payload: { by } }];
+  return head.compacting === undefined
+    ? []
+    : [{ type: "compaction.failed", payload: { reason: `it was interrupted by ${by}`, isCancelled: true } }];
 }
 
 function wished({ head }: Driver): SessionEvent {

@@ -2,7 +2,7 @@ import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
 import { callsOf } from "./answered.ts";
 import { hasOpenPlan, isWaiting } from "./waiting.ts";
 import { hasOutputSchema, isPlanning } from "./decide.ts";
-import { isCompactionDue, requestTokens } from "./compacted.ts";
+import { compactionDue, requestTokens } from "./compacted.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
 import { reachedLimit, type CostOf, type Reached } from "./limits.ts";
 import { nearLimits } from "./near.ts";
@@ -108,9 +108,8 @@ function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, c
   if (reached !== null) return exhausted(reached);
   if (turn.empty > 1)
     return [{ type: "turn.stopping", payload: { outcome: "failed", reason: "the model gave an empty answer twice", error: null } }];
-  if (isCompactionDue(state.head, compactAt)) {
-    return [{ type: "compaction.started", payload: { trigger: "tokens", tokens: requestTokens(state.head) } }];
-  }
+  const due = compactionDue(state.head, compactAt, state.registers.get("settings", "")?.compactAtSteps);
+  if (due !== null) return [{ type: "compaction.started", payload: { trigger: due, tokens: requestTokens(state.head) } }];
   const events: SessionEvent[] = [];
   if (turn.empty > 0) events.push(notice(newId, "Your answer was empty. Go on, or say what you have done."));
   else if (turn.wasCut) events.push(notice(newId, "Your answer was cut at the output limit. Go on from where it stopped."));

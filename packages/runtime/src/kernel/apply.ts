@@ -3,7 +3,7 @@ import { approvalAnswered, approvalRequested, closeApproval, closeQuestion } fro
 import { callDecided, callSettled } from "./call-settled.ts";
 import type { Applied } from "./change.ts";
 import { amendCall, drop, grow, openCall, put, turn } from "./change.ts";
-import { compactionFailed, windowCompacted, withoutPassing } from "./compacted.ts";
+import { compactionFailed, countStep, windowCompacted, withoutPassing } from "./compacted.ts";
 import { forked } from "./forked.ts";
 import { itemErased } from "./item-erased.ts";
 import { loopOf, noRepeats } from "./repeats.ts";
@@ -94,7 +94,7 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return { head: samplingFailed(head, event.payload, at), puts: [] };
     case "sampling.settled":
       return {
-        head: samplingSettled(head, event.payload),
+        head: countStep(samplingSettled(head, event.payload), registers.get("settings", "")?.compactAtSteps),
         puts: event.payload.tools === undefined ? [] : [put("tools", "", { digest: event.payload.request?.tools ?? "" })],
       };
     case "sampling.abandoned":
@@ -209,7 +209,7 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     case "window.compacted":
       return { head: windowCompacted(head, event.payload), puts: [] };
     case "compaction.failed":
-      return { head: compactionFailed(head), puts: [] };
+      return { head: compactionFailed(head, event.payload), puts: [] };
     case "turn.ended":
       return { head: { ...withoutPassing(head), turn: null }, puts: [put("report", "", null)] };
     case "limit.warned":

@@ -1,4 +1,5 @@
 import type { CallOutcome, EventPayload, Item, SessionEvent, CompactedEntry } from "@holdfast/protocol";
+import { fromAll } from "@holdfast/protocol/compaction";
 import { callsOf } from "./answered.ts";
 
 /** Stands where the text of an erased item was. */
@@ -91,11 +92,14 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
         ? { type: event.type, payload: { ...event.payload, reason: blank(event.payload.reason) } }
         : event;
     case "window.compacted": {
-      const isKept = ({ from }: CompactedEntry): boolean => !from.some((id) => id === item.id || isOfCall(id));
+      const isKept = ({ from }: CompactedEntry): boolean => !from.some((id) => id === item.id || id === fromAll || isOfCall(id));
       const entries = event.payload.id === item.id ? [] : event.payload.entries.filter(isKept);
       const tail = event.payload.tail?.map((one) => (one.id === item.id ? erasedItem(one) : one));
       const isWhole = entries.length === event.payload.entries.length && !tail?.some((one, at) => one !== event.payload.tail?.[at]);
-      return isWhole ? event : { type: event.type, payload: { ...event.payload, entries, ...(tail === undefined ? {} : { tail }) } };
+      if (isWhole) return event;
+      // A flag quotes what was said of the whole window.
+      const report = { ...event.payload.report, flags: event.payload.report.flags.map(() => erasedText) };
+      return { type: event.type, payload: { ...event.payload, entries, report, ...(tail === undefined ? {} : { tail }) } };
     }
     case "round.judged":
     case "turn.ended":

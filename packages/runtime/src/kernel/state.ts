@@ -124,6 +124,8 @@ export interface Head {
   readonly compactFailedAt?: number;
   /** Answers of the model before this window. */
   readonly answersBefore?: number;
+  /** Answers of the model in this window, where a session counts them. */
+  readonly windowSteps?: number;
   readonly usage: Usage;
   readonly cost: number | null;
   /** Set once a request's cost could not be told: `cost` is then only a part of what was spent. */

@@ -3,6 +3,7 @@ import type {
   CompactedEntry,
   CompactionReport,
   Item,
+  Json,
   PlanStep,
   SessionEvent,
   Settings,
@@ -25,7 +26,17 @@ export interface CompactionInput {
   readonly world: readonly WorldSection[];
   readonly tasks: readonly Task[];
   readonly before: CompactionReport["before"];
+  /** Characters that the state should have at most; what binds is kept whatever it takes. Null: no less than usual. */
+  readonly room: number | null;
   readonly judgement: string | null;
+}
+
+/** What a model is asked for its judgement of a session. */
+export interface JudgementRequest {
+  readonly instructions: string;
+  /** The record of the session, shortened; no images. */
+  readonly text: string;
+  readonly schema: Json;
 }
 
 /** What the runtime asks of the harness. Pure: whatever it may use was observed and recorded first. */
@@ -39,6 +50,13 @@ export interface Director {
    * `judgement`: what a model made of it, in whatever form; it is held against the log, and nothing is lost without it.
    */
   compact(input: CompactionInput): Promise<{ readonly entries: readonly CompactedEntry[]; readonly report: CompactionReport }>;
+  /**
+   * How a model is asked for what only it can say of the window that ends: at most `room` characters, so that it fits whatever
+   * the window holds. Where it is missing, none is asked.
+   */
+  askJudgement?(
+    input: CompactionInput & { readonly entries: readonly CompactedEntry[]; readonly requestRoom: number },
+  ): Promise<JudgementRequest>;
   direct(input: {
     readonly world: readonly WorldSection[];
     readonly tools: readonly ToolSpec[];

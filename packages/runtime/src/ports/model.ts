@@ -46,6 +46,8 @@ export interface Model {
   readonly contextWindow: number | null;
   /** True where the window is a safe guess, which the model's own may well pass. */
   readonly assumesWindow?: boolean;
+  /** True where its answers are written down in an order: nothing but the session's own steps may ask it. */
+  readonly isPlayed?: boolean;
   /** Most tokens of one answer, where known. */
   readonly maxOutput?: number | null;
   /** US dollars of a sampling that uses so much; none where the price isn't known. Grows with each count. */
