@@ -27,14 +27,18 @@ export async function careFor(looks: readonly Look[], care: Care): Promise<reado
   const { random } = care.options;
   const title = `a title ${random.whole(1_000)}`;
   const faults = await untilDone(["sessions", "rename", main.session, title], (now) => titleOf(now, main.session) === title, care);
-  const item = editOf(main);
+  // An edit is erased with its content before; its result without.
+  const item = random.chance(0.5) ? editOf(main) : resultOf(main);
   if (item !== null) {
-    faults.push(...(await untilDone(["undo", main.session, "--all"], hasEvent(main.session, "edits.undone"), care)));
-    faults.push(...notUndone(main, care));
+    // What was undone refers to the content before still, so that it can't be forgotten with the edit.
+    if (random.chance(0.5)) {
+      faults.push(...(await untilDone(["undo", main.session, "--all"], hasEvent(main.session, "edits.undone"), care)));
+      faults.push(...notUndone(main, care));
+    }
     faults.push(...(await untilDone(["sessions", "erase", main.session, item.id], hasEvent(main.session, "erasure.finished"), care)));
     const stored = (await lookAt(care.home)).flatMap((look) => look.stored);
-    const kept = stored.filter(({ payload }) => payload?.includes(item.callId) === true);
-    if (kept.some(({ type, payload }) => type === "call.settled" && payload?.includes(item.text) === true)) {
+    const kept = stored.filter(({ type, payload }) => type === item.in && payload?.includes(item.callId) === true);
+    if (kept.some(({ payload }) => payload?.includes(JSON.stringify(item.text).slice(1, -1)) === true)) {
       faults.push(`${item.id} was erased and is still there`);
     }
   }
@@ -88,11 +92,32 @@ function notUndone(main: Look, { workspace, addresses }: Care): string[] {
   );
 }
 
-/** The result of an edit, whose content before is kept as a blob. */
-function editOf(main: Look): { readonly id: string; readonly callId: string; readonly text: string } | null {
-  for (const event of ownEvents(main.events)) {
+/** Something to erase, and the type of the events that hold it. */
+interface Erasable {
+  readonly id: string;
+  readonly callId: string;
+  readonly text: string;
+  readonly in: "call.settled" | "sampling.settled";
+}
+
+/** The result of an edit. */
+function resultOf({ events }: Look): Erasable | null {
+  for (const event of ownEvents(events)) {
     if (event.type !== "call.settled" || (event.payload.outcome.changed ?? []).length === 0) continue;
-    return { id: event.payload.result.id, callId: event.payload.callId, text: event.payload.outcome.text };
+    const { callId, outcome, result } = event.payload;
+    return { id: result.id, callId, text: outcome.text, in: "call.settled" };
+  }
+  return null;
+}
+
+/** The call of an edit, whose content before is kept as a blob. */
+function editOf(main: Look): Erasable | null {
+  const callId = resultOf(main)?.callId;
+  for (const event of ownEvents(main.events)) {
+    if (event.type !== "sampling.settled") continue;
+    for (const item of event.payload.items) {
+      if (item.kind === "tool_call" && item.callId === callId) return { id: item.id, callId, text: item.input, in: "sampling.settled" };
+    }
   }
   return null;
 }

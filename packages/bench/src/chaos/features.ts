@@ -1,9 +1,9 @@
 import type { Dice } from "./dice.ts";
 import type { Seen } from "./tally.ts";
-import { points } from "./tally.ts";
+import { enough, points } from "./tally.ts";
 
 /** What a round can have beside its work. */
-export const features = ["asked", "hooks", "checks", "schema", "tight", "late", "interrupts", "care"] as const;
+export const features = ["asked", "hooks", "checks", "schema", "tight", "late", "interrupts", "compacts", "care"] as const;
 export type Feature = (typeof features)[number];
 
 /** How often a round has it, and the beginnings of the points that come up through it and hardly otherwise. */
@@ -22,6 +22,8 @@ const leads: Readonly<Record<Feature, { readonly usual: number; readonly to: rea
   /** Nobody answers in time: the clock is a week ahead. */
   late: { usual: 0.1, to: ["commit approval.expired", "commit question.expired"] },
   interrupts: { usual: 0.1, to: ["commit sampling.abandoned", "commit interrupt.", "commit turn.stopping"] },
+  /** The window is small beside what is put out, so that the conversation is shortened several times. */
+  compacts: { usual: 0.1, to: ["commit compaction.", "commit window.", "effect compact"] },
   /** What a person does with a session that has ended: a new title, undo, erasure, deletion. */
   care: {
     usual: 0.25,
@@ -31,18 +33,24 @@ const leads: Readonly<Record<Feature, { readonly usual: number; readonly to: rea
 
 /** A round has what leads to points that have seen few kills so far, and at times anything else. */
 export function chooseFeatures(random: Dice, seen: Seen): ReadonlySet<Feature> {
-  const mean = meanKills(seen);
+  const least = Math.min(0.9 * meanKills(seen), enough.atPoint);
   return new Set(
     features.filter((feature) => {
       const { usual, to } = leads[feature];
       const led = points.filter((point) => to.some((start) => point.slice(point.indexOf(" ") + 1).startsWith(start)));
-      const isShort = led.some((point) => (seen.points[point] ?? 0) < 0.6 * mean);
+      const isShort = led.some((point) => (seen.points[point] ?? 0) < least);
       return random.chance(isShort ? 0.5 : usual);
     }),
   );
 }
 
 /** Kills that a point has seen on average. */
-export function meanKills(seen: Seen): number {
+function meanKills(seen: Seen): number {
   return points.reduce((total, point) => total + (seen.points[point] ?? 0), 0) / points.length;
+}
+
+/** Kills with which a point counts as having seen its share: while one is short of what a full run asks for, others get hardly more than that. */
+export function shareOfPoint(seen: Seen): number {
+  const fewest = Math.min(...points.map((point) => seen.points[point] ?? 0));
+  return Math.min(1.5 * meanKills(seen), Math.max(enough.atPoint, 1.5 * fewest)) + 1;
 }

@@ -8,7 +8,7 @@ import type { Orders } from "./entry.ts";
 import { killOne, processesOf } from "./look.ts";
 import type { Fault } from "./plant.ts";
 import type { Dice } from "./dice.ts";
-import { meanKills } from "./features.ts";
+import { shareOfPoint } from "./features.ts";
 import type { ReplayName, Seen, Tally } from "./tally.ts";
 import { count, points } from "./tally.ts";
 import { textOf } from "./work.ts";
@@ -126,7 +126,7 @@ function diesAtPoints({ type }: Manner): boolean {
 export function ordersFor(manner: Manner, report: string, { random, seen, fault }: Pick<LifeOptions, "random" | "seen" | "fault">): Orders {
   const orders = { seed: random.whole(2 ** 31), report, fault, dead: null, clockAheadMs: 0 };
   if (!diesAtPoints(manner)) return { ...orders, points: {} };
-  const full = 1.5 * meanKills(seen) + 1;
+  const full = shareOfPoint(seen);
   const isChosen = (point: string): boolean => random.chance(0.7 * Math.max(0, 1 - (seen.points[point] ?? 0) / full));
   return { ...orders, points: Object.fromEntries(points.map((point) => [point, isChosen(point) ? 0.8 : 0.001])) };
 }

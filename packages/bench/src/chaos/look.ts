@@ -58,6 +58,12 @@ export function ownEvents(events: readonly RecordedEvent[]): readonly RecordedEv
   return events.slice(events.findLastIndex(({ type }) => type === "session.forked") + 1);
 }
 
+/** Calls of a branch's own that are settled. */
+export function settledCalls(looks: readonly Look[], branch: Branch): number {
+  const own = looks.filter((look) => look.branch === branch).flatMap(({ events }) => ownEvents(events));
+  return own.filter(({ type }) => type === "call.settled").length;
+}
+
 function hasSaidLastWords(events: readonly RecordedEvent[]): boolean {
   return ownEvents(events).some(
     (event) =>

@@ -12,7 +12,7 @@ import { chooseFeatures } from "./features.ts";
 import type { Life, LifeOptions, Manner } from "./lives.ts";
 import { entryFolder, live, ordersFor } from "./lives.ts";
 import type { Look } from "./look.ts";
-import { describeProcess, inFlight, killOne, lookAt, processesOf } from "./look.ts";
+import { describeProcess, inFlight, killOne, lookAt, processesOf, settledCalls } from "./look.ts";
 import type { ScriptedModel } from "./model.ts";
 import type { Fault } from "./plant.ts";
 import type { Dice } from "./dice.ts";
@@ -20,7 +20,7 @@ import type { Shops } from "./shops.ts";
 import type { Seen, Tally } from "./tally.ts";
 import { count, enough, killsInFlight } from "./tally.ts";
 import { drivenBy, isExpected, mannerFor, nextTask } from "./tasks.ts";
-import type { Addresses } from "./work.ts";
+import type { Addresses, Branch } from "./work.ts";
 import { checks, layOut, stepsOf } from "./work.ts";
 
 /** Sessions that need more starts than this make no way. */
@@ -52,11 +52,18 @@ export async function round(options: RoundOptions): Promise<void> {
     isAsked: chosen.has("asked"),
     hasHooks: chosen.has("hooks"),
     hasChecks: chosen.has("checks"),
+    compacts: chosen.has("compacts"),
     length,
   };
   const begin = beginWith(chosen, folder, random);
   const { workspace, home, counted } = layOut(folder, addresses);
-  const baseUrl = model.serve(place, { main: stepsOf("main", addresses), fork: stepsOf("fork", addresses) });
+  // A shortened conversation does not show the model all that was done.
+  const settled = async (branch: Branch): Promise<number> => settledCalls(await lookAt(home), branch);
+  const baseUrl = model.serve(
+    place,
+    { main: stepsOf("main", addresses), fork: stepsOf("fork", addresses) },
+    addresses.compacts ? settled : undefined,
+  );
   const env = {
     PATH: process.env["PATH"],
     HOME: home,

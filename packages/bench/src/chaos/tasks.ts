@@ -62,7 +62,11 @@ export function nextTask(looks: readonly Look[], standing: Standing): Task {
   }
   // Somebody answers once more, before the first answer is taken.
   const doubled = look.status === "waiting" && look.hasPost ? look.approvals[0] : undefined;
-  if (doubled !== undefined && random.chance(0.3)) return small("approvals", "answer", doubled, "deny");
+  if (doubled !== undefined && random.chance(0.5)) return small("approvals", "answer", doubled, "deny");
+  // Answered in time, and taken too late.
+  if (isLate && look.status === "waiting" && look.hasPost && random.chance(0.5)) {
+    return { ...work("exec", "resume", "--json", session), clockAheadMs: tooLateMs };
+  }
   const wrong = isLate && random.chance(0.3) ? { clockAheadMs: random.pick([-hourMs, hourMs]) } : {};
   const changed = random.chance(0.2) ? ["--timeout", `${60 + random.whole(60)}m`] : [];
   if (look.status !== "idle" || look.hasPost) {

@@ -47,6 +47,8 @@ export interface Addresses {
   readonly isAsked: boolean;
   readonly hasHooks: boolean;
   readonly hasChecks: boolean;
+  /** Its commands put out much, beside what its window holds. */
+  readonly compacts: boolean;
   /** Only what leaves the workspace is done, once or several times, or little of what doesn't; else now and then also what takes long. */
   readonly length: "brief" | "outside" | "short" | "usual" | "long";
 }
@@ -56,7 +58,7 @@ const post = (url: string): Call => ({ name: "http_request", input: { url, metho
 const shop = (tool: string, mark: string): Call => ({ name: `mcp__shop__${tool}`, input: { mark } });
 
 /** The steps of a branch. An asked place runs in the sandbox, and a person allows what leaves it. */
-export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, length }: Addresses): readonly Step[] {
+export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, compacts, length }: Addresses): readonly Step[] {
   const name = (what: string): string => `${branch}-${what}`;
   const mark = (what: string, kind: MarkKind, replay: ReplayClass, more: Partial<Mark> = {}): Mark => ({
     name: name(what),
@@ -98,15 +100,26 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, leng
     calls: [command(`echo early >> yields; sleep 0.9; echo ${name("yielded")} >> ledger; sleep 60`, { yield_s: 1 })],
     marks: [mark("yielded", "command", "probe", { isOptional: true })],
   };
+  const reviewed = (n = ""): Step => ({
+    calls: [command(`rm -rf old && echo ${name(`reviewed${n}`)} >> ledger`)],
+    marks: [mark(`reviewed${n}`, "command", "probe", { exitCode: 0 })],
+  });
+  const wordy = (n: string): Step => ({
+    calls: [command(`echo ${name(`wordy${n}`)} >> ledger; seq ${n}00001 ${n}01200`)],
+    marks: [mark(`wordy${n}`, "command", "probe", { exitCode: 0 })],
+  });
   const outside = isAsked ? [] : [charges, read, mcp];
   if (length === "brief") return [charges, read];
+  if (compacts) return (branch === "fork" ? ["5"] : ["1", "2", "3", "4"]).map(wordy);
   if (length === "outside" && !isAsked) {
     // No name holds another's: a call is found by its mark's.
     const again = ["2", "3", "4"].flatMap((n) => [charging(n), buying(n)]);
     return branch === "fork" ? again.slice(0, 2) : again;
   }
   if (length === "short")
-    return branch === "fork" ? [edit("edit")] : [...(hasChecks && !isAsked ? [built] : []), edit("edit"), yielded, asking];
+    return branch === "fork"
+      ? [...(isAsked ? [reviewed()] : []), edit("edit")]
+      : [...(isAsked ? [reviewed(), asking, reviewed("2")] : hasChecks ? [built] : []), edit("edit"), yielded, asking];
   if (branch === "fork") return [...outside.slice(0, 1), failing, edit("edit")];
   return [
     ...outside,
@@ -120,12 +133,7 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, leng
     },
     { calls: [{ name: "apply_patch", input: { patch: patchOf(name("patch")) } }], marks: [mark("patch", "patch", "probe")] },
     ...(isAsked
-      ? [
-          {
-            calls: [command(`rm -rf old && echo ${name("reviewed")} >> ledger`)],
-            marks: [mark("reviewed", "command", "probe", { exitCode: 0 })],
-          },
-        ]
+      ? [reviewed()]
       : [
           {
             calls: [command(`git -c user.name=t -c user.email=t@example.org commit -q --allow-empty -m ${name("commit")}`)],
@@ -195,7 +203,7 @@ export function layOut(
   return { workspace, home, counted };
 }
 
-function configOf({ keyed, isAsked, hasHooks }: Addresses, counted: string): string {
+function configOf({ keyed, isAsked, hasHooks, compacts }: Addresses, counted: string): string {
   const server = join(import.meta.dirname, "counting-server.sh");
   const mcp = `
 [mcp.shop]
@@ -209,7 +217,7 @@ pay = "key"
   // The hook of `stop` writes down what it is told.
   const tell = `cat >>${join(dirname(counted), "told")}`;
   const hooks = `\n[[hooks.before_tool]]\ncommand = "true"\n[[hooks.stop]]\ncommand = ${JSON.stringify(tell)}\n`;
-  return `[web]\nkeyed_hosts = [${JSON.stringify(new URL(keyed).host)}]\n${isAsked ? "" : mcp}${hasHooks ? hooks : ""}`;
+  return `[web]\nkeyed_hosts = [${JSON.stringify(new URL(keyed).host)}]\n${isAsked ? "" : mcp}${hasHooks ? hooks : ""}${compacts ? "[compaction]\ntrigger_tokens = 3000\n" : ""}`;
 }
 
 export function textOf(path: string): string | null {
