@@ -1,79 +1,29 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { BlobStore, CheckFiles, Observer, Place } from "@holdfast/runtime";
-import { sha256 } from "@holdfast/runtime/hash";
-import { HoldfastError } from "@holdfast/protocol/error";
+import type { CheckFiles, Observer, Place } from "@holdfast/runtime";
 import { fileChanges, fileDiff } from "./changes.ts";
-import { createContents } from "./content.ts";
-import { createGit } from "./git.ts";
 import { listIgnored } from "./ignored.ts";
-import { createKeptContents } from "./kept.ts";
-import { decodeManifest, encodeManifest, type FileRecord, type Manifest } from "./manifest.ts";
+import type { FileRecord, Manifest } from "./manifest.ts";
+import { openParts, type WorkspaceInput, type WorkspaceParts } from "./parts.ts";
 import { makeScratch } from "./scratch.ts";
 import { signPlaces } from "./signature.ts";
 import { takeSnapshot } from "./snapshot.ts";
-import { openStatCache } from "./stat-cache.ts";
 import { worldSections } from "./world.ts";
 
-export interface ObserverInput {
-  /** The workspace: its roots (real paths) and the working folder. */
-  readonly files: { readonly cwd: string; readonly roots: readonly { readonly id: string; readonly path: string }[] };
-  readonly blobs: BlobStore;
-  /** For stat caches, rule files and scratch copies: outside the workspace, out of the reach of sandboxed commands. */
-  readonly cacheDir: string;
-  /** The user's home folder, where git finds the user's settings. */
-  readonly home: string;
+export interface ObserverInput extends WorkspaceInput {
   readonly now?: () => number;
+  /** Where others look at the same workspace: what they share. */
+  readonly parts?: WorkspaceParts;
 }
 
 const mostRead = 16 * 1024 * 1024;
-/** Manifests kept decoded, those used last: the baseline's, the turn's and the last two. */
-const decodedManifests = 4;
-
 /** Reads the workspace on Node. It writes nothing into the workspace or its `.git`, and runs nothing they name. */
 export function createObserver(input: ObserverInput): Observer & CheckFiles {
-  const { blobs, cacheDir } = input;
+  const { cacheDir } = input;
   const { cwd } = input.files;
-  const git = createGit(
-    input.home,
-    input.files.roots.map((root) => root.path),
-  );
-  const kept = createKeptContents(blobs);
-  const contents = createContents(git, input.files.roots, kept);
-  const places = { git, rulesDir: join(cacheDir, "rules"), home: input.home, indexes: new Map() };
-  const openRoots = once(() =>
-    input.files.roots.map((root) => ({ ...root, cache: openStatCache(join(cacheDir, "stat", `${sha256(root.path).slice(0, 32)}.tsv`)) })),
-  );
-  const decoded = new Map<string, Manifest>();
+  const { git, kept, contents, places, roots: openRoots, load, store } = input.parts ?? openParts(input);
   const inTurn = serialised();
-
-  const remember = (id: string, manifest: Manifest): void => {
-    decoded.delete(id);
-    decoded.set(id, manifest);
-    for (const oldest of decoded.keys()) {
-      if (decoded.size <= decodedManifests) break;
-      decoded.delete(oldest);
-    }
-  };
-  const load = async (id: string): Promise<Manifest> => {
-    const known = decoded.get(id);
-    if (known !== undefined) {
-      remember(id, known);
-      return known;
-    }
-    const bytes = await blobs.get(id);
-    if (bytes === null) throw new HoldfastError("session_corrupt", `The list of the workspace's files (${id}) is no longer stored.`);
-    const manifest = decodeManifest(bytes);
-    for (const record of manifest.records) if (record.kept !== null) kept.know(record.digest, record.kept);
-    remember(id, manifest);
-    return manifest;
-  };
-  const store = async (manifest: Manifest): Promise<string> => {
-    const id = await blobs.put(encodeManifest(manifest));
-    remember(id, manifest);
-    return id;
-  };
 
   return {
     world: (isTrusted) => worldSections({ git, roots: input.files.roots, cwd, isTrusted, now: (input.now ?? Date.now)() }),
@@ -136,11 +86,6 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
 
 function find(manifest: Manifest, place: Place): FileRecord | undefined {
   return manifest.records.find((record) => record.path === place.path && record.root === place.root);
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null;
-  return () => (made ??= { value: make() }).value;
 }
 
 /** Runs one after the other: two snapshots at once would read every file twice. */
