@@ -23,6 +23,7 @@ export function createDirector(options: DirectorOptions = {}): Director {
         : [{ id: "output", trust: "system", text: describeOutput(settings.outputSchema) } as const]),
       ...(checks.length === 0 ? [] : [{ id: "checks", trust: "system", text: describeChecks(checks) } as const]),
     ],
+    askJudgement: async (input) => (await import("./compaction/record.ts")).askJudgement(input),
     compact: async (input) => (await import("./compaction/derive.ts")).deriveState(input),
     direct({ world, tools, items }) {
       const sections = [...world].sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -74,7 +74,7 @@ export function describeOutput(schema: Json): string {
 }
 
 /** Begins a window that follows another one. */
-export const afterCompaction = `The conversation before this was shortened. What follows is the session's state, taken from its log by the runtime. Nothing else is lost: call lookup with words about it to get any exact value (id, path, hash, URL, port, setting…) back word for word. Values that you remember but don't see here are not to be trusted; look them up.`;
+export const afterCompaction = `The conversation before this was shortened. What follows is the session's state, taken from its log by the runtime. Nothing else is lost: call lookup with words about it to get any exact value (id, path, hash, URL, port, setting…) back word for word. Values that you remember but don't see here are not to be trusted; look them up. Answer in the language that the user writes in.`;
 
 /** In the order that a model reads them. */
 export const sectionHeadings = {
@@ -89,6 +89,7 @@ export const sectionHeadings = {
   checks: "Checks, as they ran last:",
   failures: "What failed or was refused:",
   exactValues: "Lines with exact values from the latest results:",
+  history: "Outputs that are kept whole, for read_output:",
   world: "The world, where it is not as told at the start:",
   currentState: "Where you are:",
   nextAction: "Next:",

@@ -183,7 +183,11 @@ export const keys = {
     { reason: "it says where your conversations and keys go" },
   ),
   compaction: key(
-    table({ trigger_tokens: key(count, "shorten the conversation when a request would have more tokens") }),
+    table({
+      trigger_tokens: key(count, "shorten the conversation when a request would have more tokens"),
+      trigger_steps: key(count, "shorten it after so many answers of the model"),
+      judgement: key(toggle, "whether a model ([models] compact) is asked for intent, reasons and the next step", { default: true }),
+    }),
     "when a long conversation is shortened",
     { project: "may" },
   ),

@@ -191,8 +191,18 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
     takesBaseline: wishes.takesBaseline && checks.baseline,
     acceptCheckChanges: [...new Set([...(checks.acceptChanges ?? []), ...wishes.acceptCheckChanges])],
     ...(wishes.outputSchema == null ? {} : { outputSchema: wishes.outputSchema }),
-    ...(from.config.compaction.triggerTokens === undefined ? {} : { compactAtTokens: from.config.compaction.triggerTokens }),
+    ...compactionOf(from.config),
     ...(wishes.isPlanning === true ? { isPlanning: true } : {}),
+  };
+}
+
+/** Only what differs from what holds by itself. Without a model of its own the role has the session's. */
+function compactionOf({ compaction, models }: Config): Pick<Settings, "compactAtTokens" | "compactAtSteps" | "compactModel"> {
+  const { triggerTokens, triggerSteps, judgement } = compaction;
+  return {
+    ...(triggerTokens === undefined ? {} : { compactAtTokens: triggerTokens }),
+    ...(triggerSteps === undefined ? {} : { compactAtSteps: triggerSteps }),
+    ...(judgement ? (models.compact === undefined ? {} : { compactModel: models.compact }) : { compactModel: null }),
   };
 }
 
