@@ -58,7 +58,8 @@ export function searchTools(deferred: readonly Tool[], sources: readonly ToolSou
 
 /** The built-in ones are few and always the same. */
 function namesOf(deferred: readonly Tool[]): string {
-  return deferred.length === 0 ? "" : ` (${deferred.map(({ spec }) => spec.name).join(", ")}, …)`;
+  const named = deferred.filter(({ isUnnamed }) => isUnnamed !== true);
+  return named.length === 0 ? "" : ` (${named.map(({ spec }) => spec.name).join(", ")}, …)`;
 }
 
 function queryOf(input: Json): string | CallRefusal {

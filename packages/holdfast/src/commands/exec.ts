@@ -53,7 +53,7 @@ const spec: CommandSpec = {
   },
   words: { min: 0, max: 3, named: "prompt" },
   notes: [
-    "A prompt such as /NAME ARGS is a reusable one: see holdfast prompts. Text from stdin or a file is taken as it is.",
+    "A prompt such as /NAME ARGS is a reusable one, or a skill: see holdfast prompts and holdfast skills. Text from stdin or a file is taken as it is.",
     "Without an ID and at a terminal, resume shows the sessions of this folder to choose from.",
     "Without a prompt it is read from stdin where that is a pipe or a file; - always reads stdin.",
     "Exit status: 0 verified, or no check was asked for; 1 failed; 2 wrong usage; 3 refuted; 4 waiting for an answer; 5 a limit was reached; 6 checks passed, but the evidence is weak; 7 blocked by a refused call; 130 interrupted.",
@@ -202,12 +202,24 @@ async function readPrompt(
   const text = request.prompt ?? (await io.stdin.readAll(largestPrompt));
   if (text.trim() === "" && hasImages) return { text: "", trust: "user" };
   if (text.trim() === "") throw usage(spec, request.prompt === null ? "there is no prompt: stdin was empty" : "the prompt is empty");
-  const call = request.prompt === null ? null : readCall(text);
-  if (call === null) return { text: text.trim(), trust: "user" };
+  const plain: Said = { text: text.trim(), trust: "user" };
+  if (request.prompt === null || !/^[/$]/.test(plain.text)) return plain;
+  const call = readCall(text);
   const home = homeFolder(io.env, io.cwd);
   const { root } = await findWorkspace(wishes.folder, io.cwd, io.env);
   const found = await findPrompts({ home, root, isTrusted: wishes.trustsProject || (await isTrusted(home, root)) });
+  if (call !== null && found.prompts.some(({ name }) => name === call.name)) return sayPrompt(found, call.name, call.args);
+  const skill = await sayNamedSkill(text, wishes, io);
+  if (skill !== null || call === null) return skill ?? plain;
   return sayPrompt(found, call.name, call.args);
+}
+
+async function sayNamedSkill(text: string, { folder, trustsProject }: SessionWishes, io: Io): Promise<Said | null> {
+  const [{ readSkillCall, saySkill }, { skillsHere }] = await Promise.all([import("../skills/use.ts"), import("../skills/here.ts")]);
+  const call = readSkillCall(text);
+  if (call === null) return null;
+  const { skills } = await skillsHere(folder, io, trustsProject);
+  return saySkill(await skills.find(), call.name, call.args);
 }
 
 /** Found out before any work is done, not after. */

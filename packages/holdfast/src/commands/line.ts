@@ -8,6 +8,7 @@ import { runLineMode } from "../line/line-mode.ts";
 import { slashCommands } from "../line/slash.ts";
 import { openScreen } from "../line/screen.ts";
 import { findPrompts } from "../prompts/find.ts";
+import { skillsOf } from "../skills/here.ts";
 import { markOf, modeOf } from "../policy/modes.ts";
 import { spread, wrap } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
@@ -79,14 +80,21 @@ export async function runLine(
   setup = await setupFor(setup, workspace.root, trusted);
   let model = ready?.model ?? (await checkedModel(wishes.model, setup.config, io));
   const prompts = () => findPrompts({ home: setup.home, root: workspace.root, isTrusted: trusted });
-  const promptNames = (await prompts()).prompts.map(({ name }) => name);
+  const library = skillsOf(setup.config, {
+    home: setup.home,
+    env: io.env,
+    roots: [workspace.root],
+    cwd: workspace.cwd,
+    isTrusted: trusted,
+  });
+  const names = [...(await prompts()).prompts, ...(await library.find()).skills].map(({ name }) => name);
   const current = () => ready;
   let letGo = async (): Promise<void> => undefined;
   const hold = async ({ host, session }: ReadySession): Promise<void> => {
     await letGo();
     letGo = await host.runtime.holdSession(host.ports, session);
   };
-  const screen = openScreen(io, [...Object.keys(slashCommands), ...promptNames]);
+  const screen = openScreen(io, [...Object.keys(slashCommands), ...names]);
   const style = createStyle(usesColour(io.stdout, io.env));
   const width = () => Math.max(40, io.stdout.columns);
   note = (text) => screen.print(wrap(text, width()));
@@ -159,6 +167,7 @@ export async function runLine(
           return made.session;
         },
         prompts,
+        skills: library.find,
         openStore: () => hosts.openStore(setup),
         style,
         width,

@@ -12,6 +12,7 @@ export const host = textLike(
   "a host such as registry.npmjs.org, without https://",
   "^(?:(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\\d{1,5})?|\\[[0-9A-Fa-f:]+\\](?::\\d{1,5})?)$",
 );
+const packageName = textLike("the name of a package, such as @acme/skills", "^(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*$");
 const headers = named(secret(text), { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", wanted: "the name of an HTTP header" });
 const variables = named(secret(textLike("a string", "^[^\\0]*$")), {
   pattern: "^[A-Za-z_][A-Za-z0-9_]*$",
@@ -328,6 +329,15 @@ export const keys = {
     ),
     "values that http_request may put into a header by name, and that a rule may give to a command; the model never sees them",
     { reason: "it says where your keys go" },
+  ),
+  skills: key(
+    table({
+      packages: key(list(packageName), "packages in the project's node_modules whose skills may be used", { default: [] }),
+      disabled: key(list(text), "names of skills that are not used", { default: [] }),
+      budget_tokens: key(count, "tokens that the names and descriptions of all skills may have in a request", { default: 400 }),
+    }),
+    "skills, beside those in $HOLDFAST_HOME/skills, ~/.agents/skills and the project's .agents/skills",
+    { reason: "whose instructions are used is yours to say" },
   ),
   sessions: key(
     table({

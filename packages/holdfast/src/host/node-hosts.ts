@@ -15,6 +15,7 @@ import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
 import { createReplays } from "./replay.ts";
 import { createCommandSecrets, createSecrets } from "./secrets.ts";
+import { openSkills } from "../skills/library.ts";
 import { openKeyring, readKeptSecrets } from "../secrets/kept.ts";
 import { createPassingSigner, openSigner } from "@holdfast/node/host/signer";
 import { isAlive } from "@holdfast/node/processes/identity";
@@ -131,7 +132,17 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
   const hooks = hasHooks
     ? await (await import("./hooks.ts")).openHooks(config, { home, env, processes, confinement, onNote: options.onNote })
     : null;
-  const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user });
+  const skills = openSkills({
+    home,
+    userHome: user,
+    roots: rootPaths,
+    cwd,
+    packages: config.skills.packages,
+    disabled: config.skills.disabled,
+    budget: config.skills.budgetTokens,
+    isTrusted: reach.isTrusted,
+  });
+  const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user, more: skills.sections });
   const recipe = recipeOf(config);
   const sandbox = recipe === null ? null : await openSandbox(recipe);
   const policy = lazyPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded, rules });
@@ -154,6 +165,8 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
           commandSecrets: createCommandSecrets(config, secrets.calls),
         }),
         harness.lookupTool(blobs),
+        harness.readSkillTool(skills),
+        harness.searchSkillsTool(skills),
         ...(workspace.tools ?? []),
       ],
       mcp.source === null ? [] : [mcp.source],

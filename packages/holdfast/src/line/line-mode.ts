@@ -109,17 +109,26 @@ async function saidBy(typed: Typed, { slash, screen }: LineModeOptions): Promise
     const isPlanned = typed.name === "plan" && typed.rest !== "" && typed.rest !== "off";
     return isPlanned ? { text: typed.rest, trust: "user" } : null;
   }
-  if (typed.type === "prompt") return typed.text === "" ? null : { text: typed.text, trust: "user" };
-  const found = await slash.prompts();
-  const isKnown = found.prompts.some(({ name }) => name === typed.name) || found.untrusted.includes(typed.name);
+  if (typed.type === "prompt" && !typed.text.startsWith("$")) return typed.text === "" ? null : { text: typed.text, trust: "user" };
   try {
-    if (isKnown) return sayPrompt(found, typed.name, typed.rest);
+    if (typed.type === "prompt") return (await skillNamed(typed.text, slash)) ?? { text: typed.text, trust: "user" };
+    const found = await slash.prompts();
+    if (found.prompts.some(({ name }) => name === typed.name)) return sayPrompt(found, typed.name, typed.rest);
+    const skill = await skillNamed(`/${typed.name} ${typed.rest}`, slash);
+    if (skill !== null) return skill;
+    if (found.untrusted.includes(typed.name)) return sayPrompt(found, typed.name, typed.rest);
     screen.print(unknownCommand(typed));
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
     screen.print([sanitizeLine(error.message), ...(error.hint === undefined ? [] : [sanitizeLine(error.hint)])]);
   }
   return null;
+}
+
+async function skillNamed(text: string, { skills }: SlashContext): Promise<Said | null> {
+  const { readSkillCall, saySkill } = await import("../skills/use.ts");
+  const call = readSkillCall(text);
+  return call === null ? null : saySkill(await skills(), call.name, call.args);
 }
 
 function unknownCommand(typed: Extract<Typed, { type: "unknown" }>): string[] {

@@ -1,10 +1,12 @@
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { StoredEvent } from "@holdfast/protocol";
 import type { FoundPrompts } from "../prompts/find.ts";
+import type { FoundSkills } from "../skills/find.ts";
 import { fit, table, wrap } from "../render/layout.ts";
 import { moment } from "../render/numbers.ts";
 import { sanitize, sanitizeLine } from "../render/sanitize.ts";
 import { renderPrompts } from "../render/prompts.ts";
+import { renderSkills } from "../render/skills.ts";
 import { renderPlan } from "../render/question.ts";
 import { renderUsage } from "../render/session.ts";
 import type { Style } from "../render/style.ts";
@@ -29,6 +31,7 @@ export interface SlashContext {
   /** Goes on in a fork of the session; null where there is none yet. */
   readonly fork: (title: string) => Promise<string | null>;
   readonly prompts: () => Promise<FoundPrompts>;
+  readonly skills: () => Promise<FoundSkills>;
   readonly openStore: () => Promise<OpenStore>;
   readonly style: Style;
   readonly width: () => number;
@@ -77,6 +80,10 @@ async function slash(name: Exclude<SlashName, "quit">, rest: string, context: Sl
       return current === null ? ["nothing has changed yet"] : diff(current.host, current.session, context.style);
     case "prompts": {
       const { lines, remarks } = renderPrompts(await context.prompts(), context.width());
+      return [...lines, ...remarks];
+    }
+    case "skills": {
+      const { lines, remarks } = renderSkills(await context.skills(), context.width());
       return [...lines, ...remarks];
     }
     case "sessions":

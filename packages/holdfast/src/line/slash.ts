@@ -9,6 +9,7 @@ export const slashCommands = {
   steps: "the model's steps for this session",
   diff: "what changed in the last turn",
   prompts: "reusable prompts; /NAME ARGS uses one",
+  skills: "instructions for kinds of work; /NAME ARGS or $NAME ARGS uses one",
   sessions: "the sessions of this folder",
   rename: "/rename TITLE gives this session another title",
   compact: "shortens the conversation: the model goes on with the session's state",

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { WorldSection } from "@holdfast/protocol";
 import type { CheckFiles, Observer, Place } from "@holdfast/runtime";
 import { fileChanges, fileDiff } from "./changes.ts";
 import { listIgnored } from "./ignored.ts";
@@ -15,6 +16,8 @@ export interface ObserverInput extends WorkspaceInput {
   readonly now?: () => number;
   /** Where others look at the same workspace: what they share. */
   readonly parts?: WorkspaceParts;
+  /** What else there is to see at the start of a turn. It is looked for beside the rest. */
+  readonly more?: (isTrusted: boolean) => Promise<readonly WorldSection[]>;
 }
 
 const mostRead = 16 * 1024 * 1024;
@@ -26,7 +29,13 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
   const inTurn = serialised();
 
   return {
-    world: (isTrusted) => worldSections({ git, roots: input.files.roots, cwd, isTrusted, now: (input.now ?? Date.now)() }),
+    async world(isTrusted) {
+      const [sections, more = []] = await Promise.all([
+        worldSections({ git, roots: input.files.roots, cwd, isTrusted, now: (input.now ?? Date.now)() }),
+        input.more?.(isTrusted),
+      ]);
+      return [...sections, ...more];
+    },
     snapshot: (scope, wantsTree = false) =>
       inTurn(async () => {
         const earlier = scope === null ? null : await load(scope);

@@ -48,6 +48,8 @@ export async function factsOf(request: PolicyRequest, known: Known, isMcpAllowed
     case "give_up":
     case "search_tools":
     case "lookup":
+    case "read_skill":
+    case "search_skills":
       return single("harmless_tool", request.tool);
     default:
       return single("unknown_tool", request.tool);

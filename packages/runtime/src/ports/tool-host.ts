@@ -76,6 +76,8 @@ export interface Tool {
   readonly hints?: ToolHints;
   /** Not shown in the request: the model finds it with `search_tools` and calls it by its name or through `use_tool`. */
   readonly isDeferred?: boolean;
+  /** Of a deferred tool: its name stands in no request. What it is for is told where there is something to use it on. */
+  readonly isUnnamed?: boolean;
   /**
    * Of a tool that passes calls on (`use_tool`, a command that is a patch): the call that is meant; null where it is this
    * tool's own. Everything from policy to audit sees the one that is meant. It may be passed on once more, in no circle.
