@@ -34,22 +34,27 @@ export function skillSections({ skills, untrusted, isTrusted, budget }: Catalogu
   const section = (id: string, own: readonly Skill[], isLast: boolean): WorldSection[] => {
     if (own.length === 0) return [];
     const shown = own.flatMap((skill) => lines.get(skill) ?? []);
-    return [{ id, trust: trustOfSkill(own[0]!, isTrusted), text: describeSkills(shown, isLast ? more : 0) }];
+    const context = { kind: "skills" as const, source: sourceOf(own), reason: "names and descriptions of the skills that can be loaded" };
+    return [{ id, trust: trustOfSkill(own[0]!, isTrusted), text: describeSkills(shown, isLast ? more : 0), context }];
   };
   const others = ordered.filter((skill) => !isOwn(skill));
   return [
     ...section("skills", ordered.filter(isOwn), others.length === 0),
     ...section("skills:project", others, true),
-    ...(untrusted.length === 0
-      ? []
-      : [
-          {
-            id: "skills:untrusted",
-            trust: "untrusted" as const,
-            text: describeUntrustedSkills(untrusted.slice(0, mostUntrusted), untrusted.length),
-          },
-        ]),
+    ...untrustedSection(untrusted),
   ];
+}
+
+function untrustedSection(names: readonly string[]): WorldSection[] {
+  if (names.length === 0) return [];
+  const context = { kind: "skills" as const, source: "the project", reason: "skills that are not read, for the project is not trusted" };
+  const text = describeUntrustedSkills(names.slice(0, mostUntrusted), names.length);
+  return [{ id: "skills:untrusted", trust: "untrusted", text, context }];
+}
+
+/** The folders that they lie in. */
+function sourceOf(skills: readonly Skill[]): string {
+  return [...new Set(skills.map(({ folder }) => folder.slice(0, folder.lastIndexOf("/"))))].join(", ");
 }
 
 /** The line of each skill that is shown. */
