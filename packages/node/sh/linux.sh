@@ -38,3 +38,18 @@ has_read() {
   read -r -t "$1" _ <&10
   [ "$?" = 1 ]
 }
+
+# Most commands say little and are over at once: they need no reader. Spools the first words that come within the first
+# moment, a byte at a time, so that nothing after them is taken; and sets heard to all, more, or late.
+hear_first() {
+  local LC_ALL=C words= 2>/dev/null
+  IFS= read -r -d '' -n 256 -t "$first" words <&4
+  case $? in
+    0) heard=more ;;
+    1) heard=all ;;
+    *) heard=late ;;
+  esac
+  [ -z "$words" ] || printf %s "$words" >>"$folder/output" || why=${why:-unspooled}
+  # It stopped at a byte that no variable holds.
+  [ "$heard" != more ] || [ "${#words}" = 256 ] || printf '\0' >>"$folder/output" || why=${why:-unspooled}
+}

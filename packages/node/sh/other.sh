@@ -22,3 +22,5 @@ has_read() {
   done
   return 1
 }
+
+hear_first() { heard=more; }

@@ -45,7 +45,7 @@ join_group() {
 confine() {
   join_group
   [ "$filter" = none ] || exec 12<"$filter"
-  exec "$@" 3<&0 4<&- >&5 5>&- 6<&- 2>&7 7>&- 8<&- 9>&- 10<&- 11>&- <<'INSIDE'
+  exec "$@" 3<&0 4<&- >&5 5>&- 6<&- 2>&7 7>&- 8<&- 9>&- <<'INSIDE'
 set -m
 trap 'kill -s TERM -- -1' TERM
 [ "$1" != none ] || exec 3</dev/null
@@ -109,6 +109,22 @@ find_intruder() {
     if [ -h "$at" ] || { [ -e "$at" ] && ! [ -d "$at" ]; }; then return 0; fi
   done
   [ -e "$at" ]
+}
+
+# Spools what comes from descriptor 4 until it ends. Nothing is buffered. Descriptor 10 has an end when the reader has ended,
+# which alone holds the other.
+start_reader() {
+  exec 12<&4
+  open_pipe read.pipe
+  exec 10<&4 11>&5 5>&-
+  (
+    exec 3>&- 4<&- 6<&- 8<&- 9>&- 10<&-
+    ulimit -c 0
+    ulimit -f "$blocks"
+    HOLDFAST_WRAPPER=$mark exec cat <&12 >>"$folder/output" 12<&-
+  ) 2>/dev/null &
+  reader=$!
+  exec 11>&- 12<&-
 }
 
 # Sets why where the reader, which has ended, could not go on: the kernel enforces the cap (it may not write a file larger
@@ -211,9 +227,6 @@ wrap() {
   fi
 
   # Whatever a fork of a shell starts beside itself reads nothing, unless it is told to.
-  # Descriptor 10 has an end when the reader has ended, which alone holds 11.
-  open_pipe read.pipe
-  exec 10<&4 11>&5
   if [ "$confined" = yes ]; then
     open_pipe said
     exec 6<&4 7>&5
@@ -226,28 +239,23 @@ wrap() {
     if cd "$cwd" 2>/dev/null; then
       echo begun >&2
       if [ "$group" = none ]; then
-        HOLDFAST_RUN=$mark "$@" <&0 >&5 2>&1 3>&- 4<&- 5>&- 8<&- 9>&- 10<&- 11>&- &
+        HOLDFAST_RUN=$mark "$@" <&0 >&5 2>&1 3>&- 4<&- 5>&- 8<&- 9>&- &
       else
-        (join_group; HOLDFAST_RUN=$mark exec "$@" <&0 >&5 2>&1 3>&- 4<&- 5>&- 8<&- 9>&- 10<&- 11>&-) &
+        (join_group; HOLDFAST_RUN=$mark exec "$@" <&0 >&5 2>&1 3>&- 4<&- 5>&- 8<&- 9>&-) &
       fi
     else
       (echo "holdfast: the folder $cwd is gone" >&5; exit 126) &
     fi
     command=$!
   fi
-  # Nothing is buffered.
-  (
-    exec 3>&- 5>&- 6<&- 8<&- 9>&- 10<&-
-    ulimit -c 0
-    ulimit -f "$blocks"
-    HOLDFAST_WRAPPER=$mark exec cat <&4 >>"$folder/output" 4<&-
-  ) 2>/dev/null &
-  reader=$!
-  exec 4<&- 5>&- 11>&-
+  exec 5>&-
   printf 'command %s end\n' "$command" >>"$folder/start"
 
-  timer=
-  ! has_read "$first" || settle_reader
+  timer= reader=
+  hear_first
+  if [ "$heard" != all ]; then start_reader; fi
+  exec 4<&-
+  if [ "$heard" = more ] && has_read "$first"; then settle_reader; fi
   if [ -z "$why" ] && kill -0 "$command" 2>/dev/null; then start_timer; fi
   await_command
   if [ -n "$why" ]; then
