@@ -1,6 +1,5 @@
 import type { CallOutcome, CompactedEntry, CompactedSection, EventPayload, Evidence, UserMessage } from "@holdfast/protocol";
 import type { CompactionInput } from "@holdfast/runtime";
-import { sectionHeadings } from "../text/v1.ts";
 import { constraintsIn } from "./constraints.ts";
 import { pinned } from "./pinned.ts";
 import { cut, line, textOf } from "./words.ts";
