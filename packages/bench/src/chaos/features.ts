@@ -3,7 +3,7 @@ import type { Seen } from "./tally.ts";
 import { enough, points } from "./tally.ts";
 
 /** What a round can have beside its work. */
-export const features = ["asked", "hooks", "checks", "schema", "tight", "late", "interrupts", "compacts", "care"] as const;
+export const features = ["asked", "hooks", "checks", "schema", "tight", "late", "interrupts", "compacts", "recipe", "care"] as const;
 export type Feature = (typeof features)[number];
 
 /** How often a round has it, and the beginnings of the points that come up through it and hardly otherwise. */
@@ -24,6 +24,8 @@ const leads: Readonly<Record<Feature, { readonly usual: number; readonly to: rea
   interrupts: { usual: 0.1, to: ["commit sampling.abandoned", "commit interrupt.", "commit turn.stopping"] },
   /** The window is small beside what is put out, so that the conversation is shortened several times. */
   compacts: { usual: 0.1, to: ["commit compaction.", "commit window.", "effect compact"] },
+  /** Its commands' sandbox is made by a recipe, and anew by whoever goes on with the session. */
+  recipe: { usual: 0.1, to: ["commit sandbox.", "effect sandbox"] },
   /** What a person does with a session that has ended: a new title, undo, erasure, deletion. */
   care: {
     usual: 0.25,

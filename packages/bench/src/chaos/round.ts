@@ -53,6 +53,7 @@ export async function round(options: RoundOptions): Promise<void> {
     hasHooks: chosen.has("hooks"),
     hasChecks: chosen.has("checks"),
     compacts: chosen.has("compacts"),
+    hasRecipe: chosen.has("recipe"),
     length,
   };
   const begin = beginWith(chosen, folder, random);

@@ -49,6 +49,7 @@ export interface Addresses {
   readonly hasChecks: boolean;
   /** Its commands put out much, beside what its window holds. */
   readonly compacts: boolean;
+  readonly hasRecipe: boolean;
   /** Only what leaves the workspace is done, once or several times, or little of what doesn't; else now and then also what takes long. */
   readonly length: "brief" | "outside" | "short" | "usual" | "long";
 }
@@ -203,7 +204,7 @@ export function layOut(
   return { workspace, home, counted };
 }
 
-function configOf({ keyed, isAsked, hasHooks, compacts }: Addresses, counted: string): string {
+function configOf({ keyed, isAsked, hasHooks, compacts, hasRecipe }: Addresses, counted: string): string {
   const server = join(import.meta.dirname, "counting-server.sh");
   const mcp = `
 [mcp.shop]
@@ -217,7 +218,9 @@ pay = "key"
   // The hook of `stop` writes down what it is told.
   const tell = `cat >>${join(dirname(counted), "told")}`;
   const hooks = `\n[[hooks.before_tool]]\ncommand = "true"\n[[hooks.stop]]\ncommand = ${JSON.stringify(tell)}\n`;
-  return `[web]\nkeyed_hosts = [${JSON.stringify(new URL(keyed).host)}]\n${isAsked ? "" : mcp}${hasHooks ? hooks : ""}${compacts ? "[compaction]\ntrigger_tokens = 3000\n" : ""}`;
+  const compaction = "[compaction]\ntrigger_tokens = 3000\n";
+  const recipe = '[sandbox.reconstitute]\ninstall = ["echo made >>made"]\ntools = ["git"]\n';
+  return `[web]\nkeyed_hosts = [${JSON.stringify(new URL(keyed).host)}]\n${isAsked ? "" : mcp}${hasHooks ? hooks : ""}${compacts ? compaction : ""}${hasRecipe ? recipe : ""}`;
 }
 
 export function textOf(path: string): string | null {
