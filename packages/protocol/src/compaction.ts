@@ -8,6 +8,7 @@ export const compactedSections = [
   "user",
   "approvals",
   "openTasks",
+  "notes",
   "completed",
   "decisions",
   "artifacts",
@@ -43,6 +44,14 @@ export const compactionReport = z.object({
   flags: z.array(z.string()),
 });
 export type CompactionReport = z.infer<typeof compactionReport>;
+
+/**
+ * What a new window begins with. `state`: all that the log tells of the session's state, and what a model judged. `fresh`: what
+ * must be there by rule alone (goal, what binds, the user's words, answers, open work, notes, world, where to look).
+ */
+export const compactionStrategies = ["state", "fresh"] as const;
+export const compactionStrategy = z.enum(compactionStrategies);
+export type CompactionStrategy = z.infer<typeof compactionStrategy>;
 
 /** By a full window, by its steps, by the provider's refusal of a request, or by a person. */
 export const compactionTrigger = z.enum(["tokens", "steps", "overflow", "hand"]);

@@ -7,7 +7,7 @@ import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
 import { item, assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
 import { contextReason } from "./context.ts";
-import { compactedEntry, compactionReport, compactionTrigger, judging } from "./compaction.ts";
+import { compactedEntry, compactionReport, compactionStrategy, compactionTrigger, judging } from "./compaction.ts";
 import { json } from "./json.ts";
 import { limits } from "./limits.ts";
 import { outcome } from "./outcome.ts";
@@ -42,6 +42,8 @@ export const settings = z.object({
   compactAtTokens: z.number().int().positive().optional(),
   /** Answers of the model in one window after which it is shortened; absent: any number. */
   compactAtSteps: z.number().int().positive().optional(),
+  /** What a new window begins with; absent: the whole state. */
+  compactStrategy: compactionStrategy.optional(),
   /** The model that is asked for its judgement when the conversation is shortened; absent: the session's own; null: none. */
   compactModel: z.string().nullable().optional(),
   /** True while the session only explores: its turns end in plans, and one that a person accepts is carried out. */

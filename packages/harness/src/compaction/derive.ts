@@ -1,6 +1,6 @@
 import type { CompactedEntry, CompactedSection, CompactionReport } from "@holdfast/protocol";
 import type { CompactionInput } from "@holdfast/runtime";
-import { afterCompaction, sectionHeadings } from "../text/v1.ts";
+import { afterCompaction, sectionHeadings, whereToLook } from "../text/v1.ts";
 import { judgementEntries } from "./judgement.ts";
 import { readLog } from "./read-log.ts";
 import { reportOf } from "./report.ts";
@@ -17,12 +17,15 @@ const caps: Readonly<Partial<Record<CompactedSection, number>>> = {
   failures: 3_000,
   artifacts: 6_000,
   checks: 2_000,
+  notes: 12_000,
   decisions: 3_000,
   openTasks: 4_000,
   world: 6_000,
   exactValues: 4_000,
 };
-const binding: ReadonlySet<CompactedSection> = new Set(["goal", "constraints", "approvals"]);
+const binding: ReadonlySet<CompactedSection> = new Set(["goal", "constraints", "approvals", "notes"]);
+/** What a fresh window has by rule, and nothing beside it. */
+const fresh: ReadonlySet<CompactedSection> = new Set([...binding, "user", "openTasks", "world", "nextAction", "history"]);
 /** What the other sections have together at most, and what each keeps of its own in the smallest window. */
 const usualRoom = Object.entries(caps).reduce((sum, [section, cap]) => sum + (binding.has(section as CompactedSection) ? 0 : cap), 0);
 const smallestShare = 0.1;
@@ -37,6 +40,16 @@ export function deriveState(input: CompactionInput): { readonly entries: readonl
   const sections = new Map<CompactedSection, CompactedEntry[]>();
   const dropped: CompactionReport["dropped"] = [];
   for (const [section, entries] of told) {
+    if (input.strategy === "fresh" && !fresh.has(section)) {
+      if (entries.length > 0)
+        dropped.push({
+          what: `entries of ${section}, as windows begin fresh`,
+          count: entries.length,
+          chars: charsOf(entries),
+          back: backOf(section),
+        });
+      continue;
+    }
     const cap = (caps[section] ?? Infinity) * (binding.has(section) ? 1 : share);
     const kept: CompactedEntry[] = [];
     let left = cap;
@@ -52,7 +65,9 @@ export function deriveState(input: CompactionInput): { readonly entries: readonl
   }
   const { judged, flags } = judgementEntries(input, [...sections.values()].flat());
   for (const entry of judged) sections.set(entry.section, [...(sections.get(entry.section) ?? []), entry]);
-  const entries: CompactedEntry[] = [{ section: "history", text: afterCompaction, from: [] }];
+  const [first, last] = [input.events[0]?.seq, input.events.at(-1)?.seq];
+  const where = first === undefined || last === undefined ? [] : [whereToLook(first, last)];
+  const entries: CompactedEntry[] = [afterCompaction, ...where].map((text) => ({ section: "history", text, from: [] }));
   for (const [section, heading] of Object.entries(sectionHeadings) as [CompactedSection, string][]) {
     const own = sections.get(section) ?? [];
     if (own.length > 0) entries.push({ section, text: `\n${heading}`, from: [] }, ...own);
@@ -68,7 +83,9 @@ function shareOf(room: number | null, told: ReadonlyMap<CompactedSection, readon
 }
 
 function backOf(section: CompactedSection): string {
-  return section === "exactValues" ? "lookup, by words about them" : "holdfast sessions show SESSION --items: the log has them all";
+  return section === "exactValues"
+    ? "lookup, by words about them"
+    : "history_search, by words; holdfast sessions show SESSION --items: the log has them all";
 }
 
 function charsOf(entries: readonly CompactedEntry[]): number {

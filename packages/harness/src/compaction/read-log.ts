@@ -1,5 +1,8 @@
 import type { CallOutcome, CompactedEntry, CompactedSection, EventPayload, Evidence, UserMessage } from "@holdfast/protocol";
 import type { CompactionInput } from "@holdfast/runtime";
+import { lookers } from "../history/entries.ts";
+import type { Note } from "../notes/note-write.ts";
+import { noteOf } from "../notes/note-write.ts";
 import { constraintsIn } from "./constraints.ts";
 import { pinned } from "./pinned.ts";
 import { cut, line, textOf } from "./words.ts";
@@ -7,6 +10,8 @@ import { cut, line, textOf } from "./words.ts";
 const longestMessage = 3_000;
 const longestLine = 300;
 const longestSaid = 1_200;
+/** Of one section's note with all that was added to it: the end of it. */
+const longestSection = 4_000;
 /** Outputs that are named with their handles, the latest ones. */
 const mostHandles = 12;
 
@@ -18,6 +23,7 @@ const carried: readonly CompactedSection[] = [
   "constraints",
   "user",
   "approvals",
+  "notes",
   "completed",
   "decisions",
   "artifacts",
@@ -47,6 +53,8 @@ export function readLog({ previous, events, plan, world, tasks }: CompactionInpu
   const calls = new Map<string, string>();
   const asked = new Map<string, string>();
   const handles = new Map<string, string>();
+  const names = new Map<string, string>();
+  const written = new Map<string, Note>();
   let said = before.find(({ section }) => section === "currentState");
   for (const event of events) {
     switch (event.type) {
@@ -60,9 +68,14 @@ export function readLog({ previous, events, plan, world, tasks }: CompactionInpu
       case "input.taken":
         takeMessage(event.payload.message, event.seq, add, told);
         break;
-      case "call.decided":
-        calls.set(event.payload.callId, cut(line(event.payload.plan.summary), longestLine));
+      case "call.decided": {
+        const { callId, plan: decided, tool = names.get(callId) } = event.payload;
+        calls.set(callId, cut(line(decided.summary), longestLine));
+        if (tool !== undefined) names.set(callId, tool);
+        const note = tool === "note_write" ? noteOf(decided.input) : null;
+        if (note !== null) written.set(callId, note);
         break;
+      }
       case "approval.requested":
         asked.set(event.payload.approval.id, cut(line(event.payload.approval.shown), longestLine));
         break;
@@ -82,6 +95,7 @@ export function readLog({ previous, events, plan, world, tasks }: CompactionInpu
         break;
       }
       case "sampling.settled": {
+        for (const item of event.payload.items) if (item.kind === "tool_call") names.set(item.callId, item.name);
         const last = event.payload.items.findLast((item) => item.kind === "assistant_message");
         if (last !== undefined && last.text.trim() !== "")
           said = { section: "currentState", text: `You said last: ${cut(last.text.trim(), longestSaid)}`, from: [last.id] };
@@ -91,6 +105,8 @@ export function readLog({ previous, events, plan, world, tasks }: CompactionInpu
         const { callId, outcome } = event.payload;
         const summary = calls.get(callId) ?? `call ${callId}`;
         takeOutcome(summary, callId, event.seq, outcome, add, replace);
+        const note = written.get(callId);
+        if (note !== undefined && outcome.status === "completed") takeNote(note, callId, told);
         if (outcome.output !== undefined) handles.set(outcome.output, `${callId}\n${summary}`);
         break;
       }
@@ -125,7 +141,11 @@ export function readLog({ previous, events, plan, world, tasks }: CompactionInpu
   for (const section of world) add("world", section.text);
   if (said !== undefined) told.set("currentState", [said]);
   const open = [...(told.get("goal") ?? []), ...(told.get("openTasks") ?? []), ...(said === undefined ? [] : [said])];
-  for (const entry of pinned(events, open.map(({ text }) => text).join("\n"))) add("exactValues", entry.text, ...entry.from);
+  for (const entry of pinned(
+    events.filter((event) => !isLook(event, names)),
+    open.map(({ text }) => text).join("\n"),
+  ))
+    add("exactValues", entry.text, ...entry.from);
   for (const [handle, about] of [...handles].slice(-mostHandles)) {
     const [callId = "", summary = ""] = about.split("\n");
     replace("history", `- output ${handle}: `, `- output ${handle}: ${summary}`, callId);
@@ -140,8 +160,13 @@ type Add = (section: CompactedSection, text: string, ...from: string[]) => void;
 type Replace = (section: CompactedSection, key: string, text: string, ...from: string[]) => void;
 
 /** Nothing names where they are from, as they are nobody's words. */
-export function isHeading({ text, from }: CompactedEntry): boolean {
-  return from.length === 0 && text.startsWith("\n");
+export function isHeading({ section, text, from }: CompactedEntry): boolean {
+  return from.length === 0 && (text.startsWith("\n") || section === "history");
+}
+
+/** The result of what only looks into the past. */
+function isLook(event: CompactionInput["events"][number], names: ReadonlyMap<string, string>): boolean {
+  return event.type === "call.settled" && lookers.has(names.get(event.payload.callId) ?? "");
 }
 
 /** What the plan says comes next; without a plan, what last failed. */
@@ -181,6 +206,20 @@ function takeOutcome(summary: string, callId: string, seq: number, outcome: Call
   const told = `- ${summary} (event ${seq})`;
   if (isBad) add("failures", `${told}: ${why}; ${cut(line(outcome.text), longestLine / 2)}`, callId);
   else if (outcome.exitCode !== undefined || (outcome.changed ?? []).length > 0) add("completed", told, callId);
+}
+
+/** In the place of the section's earlier note, or behind it. What is taken away leaves nothing. */
+function takeNote({ section, text, isAppended }: Note, callId: string, told: Told): void {
+  const own = told.get("notes") ?? [];
+  const key = `- [${section}] `;
+  const earlier = own.find((entry) => entry.text.startsWith(key));
+  const others = own.filter((entry) => entry !== earlier);
+  const isAdded = isAppended && earlier !== undefined;
+  const whole = isAdded ? `${earlier.text.slice(key.length)}\n${text}` : text;
+  const from = isAdded ? [...earlier.from, callId] : [callId];
+  if (text !== "") others.push({ section: "notes", text: `${key}${whole.slice(-longestSection)}`, from });
+  else if (isAdded) others.push(earlier);
+  told.set("notes", others);
 }
 
 function endOf({ exitCode, signal, timedOut }: Evidence["run"]): string {

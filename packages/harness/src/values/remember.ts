@@ -1,4 +1,5 @@
 import type { Item, SessionEvent } from "@holdfast/protocol";
+import { lookers } from "../history/entries.ts";
 import type { Archive, Origin } from "./archive.ts";
 import { createArchive } from "./archive.ts";
 
@@ -93,12 +94,18 @@ async function take({ archive, calls }: Kept, event: Recorded, past: Past): Prom
         }
       }
       return;
+    case "call.decided": {
+      const { callId, tool, plan } = event.payload;
+      if (tool !== undefined) calls.set(callId, `${tool} ${JSON.stringify(plan.input)}`.slice(0, callChars));
+      return;
+    }
     case "call.settled": {
       const { callId, outcome, result } = event.payload;
       const from = calls.get(callId) ?? "a call";
       const whole = outcome.whole === undefined ? null : await past.whole(outcome.whole);
-      // What looks values up says nothing new.
-      if (!from.startsWith("lookup ")) archive.add(whole ?? result.text, origin(result, { speaker: "tool", from, trust: result.trust }));
+      // What looks into the past says nothing new, and must not make an old value the latest.
+      if (!lookers.has(from.split(" ", 1)[0]!))
+        archive.add(whole ?? result.text, origin(result, { speaker: "tool", from, trust: result.trust }));
       return;
     }
     default:

@@ -187,6 +187,11 @@ export const keys = {
     table({
       trigger_tokens: key(count, "shorten the conversation when a request would have more tokens"),
       trigger_steps: key(count, "shorten it after so many answers of the model"),
+      strategy: key(
+        oneOf(["state", "fresh"]),
+        "what it then begins with: all of the session's state, or only what must be there (goal, what binds, your words, answers, open work, notes)",
+        { default: "state" },
+      ),
       judgement: key(toggle, "whether a model ([models] compact) is asked for intent, reasons and the next step", { default: true }),
     }),
     "when a long conversation is shortened",

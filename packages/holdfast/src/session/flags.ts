@@ -197,11 +197,15 @@ export function settingsFrom(wishes: SessionWishes, from: NewSettings): Settings
 }
 
 /** Only what differs from what holds by itself. Without a model of its own the role has the session's. */
-function compactionOf({ compaction, models }: Config): Pick<Settings, "compactAtTokens" | "compactAtSteps" | "compactModel"> {
-  const { triggerTokens, triggerSteps, judgement } = compaction;
+function compactionOf({
+  compaction,
+  models,
+}: Config): Pick<Settings, "compactAtTokens" | "compactAtSteps" | "compactStrategy" | "compactModel"> {
+  const { triggerTokens, triggerSteps, strategy, judgement } = compaction;
   return {
     ...(triggerTokens === undefined ? {} : { compactAtTokens: triggerTokens }),
     ...(triggerSteps === undefined ? {} : { compactAtSteps: triggerSteps }),
+    ...(strategy === "state" ? {} : { compactStrategy: strategy }),
     ...(judgement ? (models.compact === undefined ? {} : { compactModel: models.compact }) : { compactModel: null }),
   };
 }

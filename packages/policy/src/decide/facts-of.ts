@@ -50,6 +50,9 @@ export async function factsOf(request: PolicyRequest, known: Known, isMcpAllowed
     case "lookup":
     case "read_skill":
     case "search_skills":
+    case "note_write":
+    case "history_search":
+    case "history_read":
       return single("harmless_tool", request.tool);
     default:
       return single("unknown_tool", request.tool);

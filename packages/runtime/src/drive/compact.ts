@@ -50,6 +50,7 @@ export async function compactWindow(driver: Driver, signal: AbortSignal): Promis
   const first = events[0]?.type === "window.compacted" ? events[0].payload : null;
   const mark = await compactionMark(driver);
   const full = fullChars(mark, trigger, before.chars);
+  const strategy = settingsOf(driver).compactStrategy;
   const given: CompactionInput = {
     previous: first?.entries ?? [],
     events: first === null ? events : events.slice(1),
@@ -59,6 +60,7 @@ export async function compactWindow(driver: Driver, signal: AbortSignal): Promis
     before,
     room: partOf(full, statePart),
     judgement: null,
+    ...(strategy === undefined ? {} : { strategy }),
   };
   const tail = shortened(unanswered(window.items), partOf(full, tailPart));
   const state = await ports.director.compact(given);

@@ -35,7 +35,7 @@ export async function askJudgement(
 ): Promise<Judged> {
   const { compactModel, model: own } = settingsOf(driver);
   const { director } = driver.ports;
-  if (director.askJudgement === undefined || compactModel === null) return none;
+  if (director.askJudgement === undefined || compactModel === null || input.strategy === "fresh") return none;
   try {
     const model = await driver.ports.model(compactModel ?? own);
     if (compactModel === undefined && model.isPlayed === true) return none;

@@ -2,6 +2,7 @@ import type {
   CheckDefinition,
   CompactedEntry,
   CompactionReport,
+  CompactionStrategy,
   Item,
   Json,
   PlanStep,
@@ -29,6 +30,8 @@ export interface CompactionInput {
   /** Characters that the state should have at most; what binds is kept whatever it takes. Null: no less than usual. */
   readonly room: number | null;
   readonly judgement: string | null;
+  /** Absent: `state`. */
+  readonly strategy?: CompactionStrategy;
 }
 
 /** What a model is asked for its judgement of a session. */
