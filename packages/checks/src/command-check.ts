@@ -1,4 +1,4 @@
-import type { CommandCheck, RunCheck } from "@holdfast/protocol";
+import type { CommandCheck } from "@holdfast/protocol";
 import { sha256 } from "@holdfast/runtime/hash";
 
 const defaultTimeoutMs = 10 * 60 * 1000;
@@ -16,18 +16,4 @@ export function commandCheck(command: string, options: Partial<Omit<CommandCheck
     outputs: options.outputs ?? [],
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
   };
-}
-
-/** Hex SHA-256 of what is run and what it is bound to; the name and who asked are not part of it. */
-export function definitionDigest(check: RunCheck): string {
-  return sha256(
-    JSON.stringify([
-      check.kind,
-      check.command,
-      check.inputs,
-      check.outputs,
-      check.timeoutMs,
-      ...(check.kind === "tests" ? [check.report] : []),
-    ]),
-  );
 }

@@ -3,6 +3,7 @@ import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { quotedPath } from "@holdfast/runtime/paths/quoted";
 import { storedInputs } from "./baseline.ts";
+import { definitionDigest } from "./definition.ts";
 import type { VerifierInput } from "./verifier-input.ts";
 import { subjectOf } from "./subject.ts";
 
@@ -32,7 +33,7 @@ export async function checkInspected(
     subjectBefore: subject,
     subjectAfter: subject,
     inputs: sha256(JSON.stringify(context.inspected)),
-    definition: sha256(JSON.stringify([check.kind, check.range, check.files])),
+    definition: definitionDigest(check),
     run: {
       exitCode: null,
       signal: null,

@@ -1,7 +1,7 @@
 import type { CheckRun, Evidence, RunCheck, Weakness } from "@holdfast/protocol";
 import type { Confinement, Place, ScratchChange, Snapshot, VerifierContext } from "@holdfast/runtime";
 import { parseReport } from "./report.ts";
-import { definitionDigest } from "./command-check.ts";
+import { definitionDigest } from "./definition.ts";
 import { placeOf } from "./inputs.ts";
 import { runOnce } from "./run.ts";
 import { subjectOf } from "./subject.ts";

@@ -1,13 +1,24 @@
-import type { CheckFiles, Snapshot } from "@holdfast/runtime";
+import type { CheckFiles, ManifestEntry, Place, Snapshot } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
 
-/** The digest a check is bound to: all of the workspace's files but those the checks may write. */
-export async function subjectOf(snapshot: Snapshot, outputs: readonly string[], files: CheckFiles): Promise<string> {
-  if (outputs.length === 0) return snapshot.subject;
+/** As snapshots write the kinds of files. */
+const shortKinds: Readonly<Record<ManifestEntry["kind"], string>> = { file: "f", executable: "x", link: "l", submodule: "s", other: "o" };
+
+/** The digest a check is bound to: all of the workspace's files but those the checks may write, and `without` one. */
+export async function subjectOf(
+  snapshot: Snapshot,
+  outputs: readonly string[],
+  files: CheckFiles,
+  without: Place | null = null,
+): Promise<string> {
+  if (outputs.length === 0 && without === null) return snapshot.subject;
   const isOutput = matcher(outputs);
-  const entries = (await files.list(snapshot.manifest)).filter((entry) => !isOutput(entry.path));
-  return sha256(entries.map(({ root, path, kind, digest }) => `${kind}\t${digest}\t${JSON.stringify([root, path])}\n`).join(""));
+  const entries = (await files.list(snapshot.manifest)).filter(
+    (entry) => !isOutput(entry.path) && !(entry.path === without?.path && entry.root === without.root),
+  );
+  const nameOf = (kind: ManifestEntry["kind"]): string => (outputs.length === 0 ? shortKinds[kind] : kind);
+  return sha256(entries.map(({ root, path, kind, digest }) => `${nameOf(kind)}\t${digest}\t${JSON.stringify([root, path])}\n`).join(""));
 }
 
 /** Files that differ between two manifests, outputs left out; a few names for a person. */

@@ -8,6 +8,7 @@ import { beforeInstall } from "./installs.ts";
 import { checkInspected } from "./inspected.ts";
 import { judge, staleChecks } from "./judge.ts";
 import { matcher } from "./glob.ts";
+import { placeOf } from "./inputs.ts";
 import { evidenceOf } from "./kinds/kind.ts";
 import type { CheckKind } from "./verifier-input.ts";
 import { movedFiles, subjectOf } from "./subject.ts";
@@ -38,8 +39,9 @@ export function createVerifier(input: VerifierInput): Verifier {
     // Few sessions have a schema.
     answerProblems: async (schema, text) => (await import("./output/answer.ts")).answerProblems(schema, text),
     stale: staleChecks,
-    async subject({ manifest, inputs }) {
-      return subjectOf(await input.observer.snapshot(manifest), storedInputs(inputs).outputs, input.observer);
+    async subject({ manifest, inputs }, without) {
+      const left = without === undefined ? null : placeOf(input.files, without);
+      return subjectOf(await input.observer.snapshot(manifest), storedInputs(inputs).outputs, input.observer, left);
     },
     judge,
   };

@@ -25,6 +25,9 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   },
   sessions: { summary: "list, search, export, fork, prune … sessions", load: () => import("./commands/sessions.ts") },
   replay: { summary: "derive a session again from its log, and say where it departs", load: () => import("./commands/replay.ts") },
+  attest: { summary: "sign what a verified turn showed, for others to verify", load: () => import("./commands/attest.ts") },
+  verify: { summary: "say whether an attestation holds, here and for these files", load: () => import("./commands/verify.ts") },
+  keys: { summary: "show or replace the key that signs here, and keep those of others", load: () => import("./commands/keys.ts") },
   compactions: { summary: "show how a session's conversation was shortened", load: () => import("./commands/compactions.ts") },
   approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
   answer: { summary: "show or answer what a session asks a person", load: () => import("./commands/answer.ts") },
@@ -73,6 +76,8 @@ const usageCodes: readonly string[] = [
   "depth_reached",
   "question_not_found",
   "question_closed",
+  "not_attestable",
+  "key_invalid",
 ];
 
 /** Runs the program and returns its exit status; never throws. */

@@ -38,6 +38,7 @@ type Runtime = Pick<
   | "itemsOf"
   | "redact"
   | "verifyLog"
+  | "isWhole"
   | "dueSessions"
 >;
 

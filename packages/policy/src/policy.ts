@@ -1,4 +1,4 @@
-import type { ValueOrigin } from "@holdfast/protocol";
+import type { Json, ValueOrigin } from "@holdfast/protocol";
 import type { Policy, PolicyDecision, PolicyRequest } from "@holdfast/runtime/ports/policy";
 import { aloneFacts } from "./decide/alone.ts";
 import type { IsMcpAllowed } from "./decide/facts-of.ts";
@@ -39,6 +39,7 @@ export interface Explanation {
 }
 
 export interface ExplainingPolicy extends Policy {
+  digest: NonNullable<Policy["digest"]>;
   /** May throw where the host can't be asked; `decide` makes a review of that. */
   explain(request: PolicyRequest): Promise<Explanation>;
 }
@@ -90,6 +91,15 @@ export function createPolicy(options: PolicyOptions = {}): ExplainingPolicy {
       } catch {
         return unanswered;
       }
+    },
+    async digest(request) {
+      const [{ canonical }, { sha256 }, { ruleDataOf }] = await Promise.all([
+        import("@holdfast/runtime/canonical"),
+        import("@holdfast/runtime/hash"),
+        import("./rules/rule-data-of.ts"),
+      ]);
+      const rules = [...grantedRules(request.granted ?? []), ...setOf(modeOf(request), request.isTrusted).rules];
+      return sha256(canonical(rules.map((rule) => [rule.authority, ruleDataOf(rule)]) as unknown as Json));
     },
     async explain(request) {
       const { judged, rules, alone } = await prepare(request);

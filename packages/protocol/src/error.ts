@@ -43,6 +43,8 @@ export const errorCodes = [
   "path_outside",
   "claim_lost",
   "undo_conflict",
+  "not_attestable",
+  "key_invalid",
   "depth_reached",
   "network_refused",
   "network_unreached",

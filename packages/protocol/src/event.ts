@@ -263,6 +263,8 @@ export const eventPayloads = {
     isWeak: z.boolean(),
     report,
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    /** Of a verified turn: the digest of all rules of the policy that were in force at its end, hex SHA-256. */
+    policy: z.string().optional(),
   }),
   "tip.signed": z.object({ seq: z.number().int(), hash: z.string(), keyId: z.string(), signature: z.string() }),
   "edits.undone": z.object({ callIds: z.array(z.string()) }),

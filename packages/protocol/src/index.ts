@@ -1,4 +1,5 @@
 export * from "./approval.ts";
+export * from "./attestation.ts";
 export * from "./call.ts";
 export * from "./check.ts";
 export * from "./compaction.ts";

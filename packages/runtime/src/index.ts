@@ -24,6 +24,6 @@ export * from "./session/rename.ts";
 export type { ReplayDeparture, ReplayReport } from "./session/replay.ts";
 export type { BodyDigest, ReplayLog, ReplayPorts } from "./session/replay-request.ts";
 export * from "./session/search.ts";
-export { readEvent } from "./session/stored.ts";
+export { readEvent, readEvents } from "./session/stored.ts";
 export * from "./session/verify.ts";
 export * from "./session/view.ts";

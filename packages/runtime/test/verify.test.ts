@@ -1,11 +1,12 @@
+import type { StoredEvent } from "@holdfast/protocol";
 import { openSqliteLog } from "@holdfast/stores/sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Log, Ports } from "../src/index.ts";
-import { drive, forkSession, post, readSession, verifyLog } from "../src/index.ts";
+import type { KnownKeys, Log, Ports } from "../src/index.ts";
+import { drive, forkSession, headerHash, isWhole, payloadDigest, post, readSession, verifyLog } from "../src/index.ts";
 import { createTestModel, createTestTool, createWorld, portsOf, runPrompt, say } from "./kit.ts";
 
 let folder: string;
@@ -38,13 +39,22 @@ async function twoTurns(): Promise<{ ports: Ports; session: string }> {
 test("a log that nobody touched is whole, each turn's end is signed, and so is a fork's", async () => {
   const { ports, session } = await twoTurns();
   const { seq } = (await readSession(ports, session)).row;
-  expect(await verifyLog(ports, session)).toEqual({ events: seq, erased: 0, signatures: { good: 2, bad: [], unknown: 0 }, fault: null });
+  expect(await verifyLog(ports, session)).toEqual({
+    events: seq,
+    erased: 0,
+    signatures: { good: 2, bad: [], unknown: 0, missing: [] },
+    fault: null,
+  });
   const fork = await forkSession(ports, session);
   await post(ports, fork.session, say("again"));
   await drive(ports, fork.session, { waiting: "return" });
-  expect(await verifyLog(ports, fork.session)).toMatchObject({ signatures: { good: 3, bad: [], unknown: 0 }, fault: null });
+  expect(await verifyLog(ports, fork.session)).toMatchObject({ signatures: { good: 3, bad: [], unknown: 0, missing: [] }, fault: null });
   const stranger = { log, signer: { ...ports.signer, keyId: "another" } };
   expect(await verifyLog(stranger, session)).toMatchObject({ signatures: { good: 0, bad: [], unknown: 2 } });
+  const others: KnownKeys = {
+    verify: (keyId, text, signature) => (keyId === "k" ? ports.signer.verify(text, signature) : Promise.resolve(null)),
+  };
+  expect(await verifyLog(stranger, session, others)).toMatchObject({ signatures: { good: 2, bad: [], unknown: 0 } });
 });
 
 test.each([
@@ -65,6 +75,51 @@ test.each([
   const owner = { ...ports.processes.owner, pid: 2 };
   const next = { ...ports, processes: { ...ports.processes, owner, isAlive: () => false } };
   await expect(drive(next, session, { waiting: "return" })).rejects.toMatchObject({ code: "session_corrupt" });
+});
+
+test.each([
+  ["a payload that was taken away", "UPDATE events SET payload = NULL, salt = NULL WHERE seq = 5"],
+  [
+    "a payload that was changed, and its salt taken away",
+    "UPDATE events SET payload = replace(payload, 'answer 1', 'answer X'), salt = NULL WHERE payload LIKE '%answer 1%'",
+  ],
+])("%s is found", async (_, sql) => {
+  const { ports, session } = await twoTurns();
+  tamper(sql);
+  expect((await verifyLog(ports, session)).fault?.fault).toBe("payload");
+});
+
+/** The whole log of a session written anew, with hashes that fit, by somebody who has no key. */
+function rewrite(session: string, change: (events: StoredEvent[]) => StoredEvent[]): void {
+  const db = new DatabaseSync(join(folder, "sessions.db"));
+  const row = db.prepare("SELECT id, head FROM sessions JOIN heads ON heads.session = sessions.id WHERE sessions.session = ?").get(session);
+  const { id, head } = row as { id: number; head: string };
+  const stored = db.prepare("SELECT * FROM events WHERE session = ? ORDER BY seq").all(id) as unknown as StoredEvent[];
+  let prev = "";
+  const made = change(stored).map((event, index) => {
+    const header = { ...event, session, seq: index + 1, prev, digest: payloadDigest(event.salt ?? "", event.payload ?? "") };
+    prev = headerHash(header);
+    return { ...header, hash: prev };
+  });
+  db.prepare("DELETE FROM events WHERE session = ?").run(id);
+  const columns = ["seq", "type", "version", "at", "prev", "digest", "hash", "salt", "payload"] as const;
+  const insert = db.prepare(`INSERT INTO events (session, ${columns.join(", ")}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  for (const event of made) insert.run(id, ...columns.map((name) => event[name]));
+  const fitting = JSON.stringify({ ...(JSON.parse(head) as object), seq: made.length, hash: prev });
+  db.prepare("UPDATE heads SET head = ? WHERE session = ?").run(fitting, id);
+  db.prepare("UPDATE sessions SET seq = ? WHERE id = ?").run(made.length, id);
+  db.close();
+}
+
+test.each<[string, (events: StoredEvent[]) => StoredEvent[], "bad" | "missing"]>([
+  ["changed", (events) => events.map((one) => ({ ...one, payload: one.payload?.replace("answer 1", "answer X") ?? null })), "bad"],
+  ["cut off at its beginning", (events) => events.filter(({ seq }) => seq > 2), "bad"],
+  ["without its signatures", (events) => events.filter(({ type }) => type !== "tip.signed"), "missing"],
+])("a log written anew, %s, with hashes that fit shows by its signatures", async (_, change, where) => {
+  const { ports, session } = await twoTurns();
+  rewrite(session, change);
+  const report = await verifyLog(ports, session);
+  expect([report.fault, report.signatures.good, report.signatures[where].length, isWhole(report)]).toEqual([null, 0, 2, false]);
 });
 
 test("a chain that was written anew as a whole shows by its signature", async () => {

@@ -2,6 +2,7 @@ import type { CheckDefinition, Evidence, Weakness } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { storedInputs } from "../baseline.ts";
+import { definitionDigest } from "../definition.ts";
 import { subjectOf } from "../subject.ts";
 import type { CheckKind, Finding, VerifierInput } from "../verifier-input.ts";
 
@@ -29,7 +30,7 @@ export async function evidenceOf<T extends CheckDefinition>(
     subjectBefore,
     subjectAfter,
     inputs: sha256(observed),
-    definition: sha256(JSON.stringify({ ...check, id: "", name: "", authority: "", isRequired: true })),
+    definition: definitionDigest(check),
     run: {
       exitCode: null,
       signal: null,

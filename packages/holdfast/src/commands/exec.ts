@@ -47,6 +47,11 @@ const spec: CommandSpec = {
     },
     "output-schema": { kind: "string", value: "FILE", help: "the final message must be JSON that is valid under this JSON Schema" },
     output: { kind: "string", short: "o", value: "FILE", help: "also write the final message to this file" },
+    attest: {
+      kind: "string",
+      value: "FILE",
+      help: "write a signed attestation of a verified turn to this file; otherwise it is left empty",
+    },
     ephemeral: { kind: "boolean", help: "keep nothing: the session ends with the process" },
     "plan-checks": { kind: "boolean", help: "show the checks that would decide, and end: no model is asked" },
     quiet: { kind: "boolean", short: "q", help: "no progress, only how it ended" },
@@ -115,7 +120,12 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
   if (given.has("plan-checks")) return (await import("../session/plan-checks.ts")).planChecks(io, flags, { given, isJson });
   const request = readRequest(given, io.stdin.isTTY, !isJson && canAsk(io));
   const output = given.value("output");
-  const outputPath = output === undefined ? null : await writablePath(resolve(io.cwd, output));
+  const outputPath = output === undefined ? null : await writablePath("-o", resolve(io.cwd, output));
+  const attested = given.value("attest");
+  if (attested !== undefined && given.has("ephemeral")) {
+    throw usage(spec, "--attest needs a session that is kept, and --ephemeral keeps none");
+  }
+  const attestPath = attested === undefined ? null : await writablePath("--attest", resolve(io.cwd, attested));
   const schemaFile = given.value("output-schema");
   const outputSchema = schemaFile === undefined ? undefined : await readOutputSchema(schemaFile, io.cwd);
   const images = await Promise.all(given.values("image").map((file) => readImage(file, io.cwd)));
@@ -161,13 +171,21 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     // Nobody is left to look after what runs in the background.
     if (given.has("ephemeral")) await ready.host.ports.processes.endSession(ready.session, { forget: true });
     else await letGo(io, ready.host, ready.session);
-    const unwritten = outputPath === null ? null : await writeMessage(outputPath, end);
+    const unwritten = [
+      outputPath === null ? null : await writeMessage(outputPath, end),
+      attestPath === null
+        ? null
+        : await (await import("../session/write-attestation.ts")).writeAttestation(attestPath, ready, setup.home, end),
+    ].find((failure) => failure !== null);
     shown.end(end, given.has("ephemeral") ? null : ready.session);
     if (given.has("ephemeral") && end.standing === "waiting") {
       io.stderr.write("nothing is kept of an ephemeral session, so it can't be answered: run it without --ephemeral\n");
     }
     if (!given.has("ephemeral")) await pruneDaily(io, setup.home, setup.config, ready.host);
-    if (unwritten === null) return end.exitStatus;
+    if (unwritten === undefined) {
+      if (attestPath !== null && end.standing === "verified") io.stderr.write(`attested in ${sanitizeLine(attestPath)}\n`);
+      return end.exitStatus;
+    }
     // A turn that ended otherwise than well says so still: what it came to matters more than the file.
     if (end.exitStatus === 0) throw unwritten;
     io.stderr.write(`holdfast: ${sanitizeLine(unwritten.message)} (${unwritten.code})\n`);
@@ -223,10 +241,10 @@ async function sayNamedSkill(text: string, { folder, trustsProject }: SessionWis
 }
 
 /** Found out before any work is done, not after. */
-async function writablePath(path: string): Promise<string> {
+async function writablePath(flag: string, path: string): Promise<string> {
   const folder = await realpath(dirname(path)).catch(() => null);
-  if (folder === null) throw new HoldfastError("usage", `-o: there is no folder ${dirname(path)}`);
-  if ((await stat(path).catch(() => null))?.isDirectory()) throw new HoldfastError("usage", `-o: ${path} is a folder`);
+  if (folder === null) throw new HoldfastError("usage", `${flag}: there is no folder ${dirname(path)}`);
+  if ((await stat(path).catch(() => null))?.isDirectory()) throw new HoldfastError("usage", `${flag}: ${path} is a folder`);
   return path;
 }
 

@@ -1,6 +1,6 @@
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import type { PolicyOptions, RuleData } from "@holdfast/policy";
+import type { ExplainingPolicy, PolicyOptions, RuleData } from "@holdfast/policy";
 import type { BlobStore, Log, Policy, Ports, Sandbox, SandboxRecipe } from "@holdfast/runtime";
 import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime-api.ts";
 import { clock } from "@holdfast/node/host/clock";
@@ -34,10 +34,14 @@ function bellOf({ home, isEphemeral }: HostOptions): string | null {
 }
 
 /** The policy, with the parser of the shell, is needed when the model has answered: it is loaded while the first request is out. */
-function lazyPolicy(options: PolicyOptions): Policy & { load(): void } {
-  let policy: Promise<Policy> | undefined;
+function lazyPolicy(options: PolicyOptions): Policy & { load(): void; digest: NonNullable<Policy["digest"]> } {
+  let policy: Promise<ExplainingPolicy> | undefined;
   const load = () => (policy ??= import("@holdfast/policy").then(({ createPolicy }) => createPolicy(options)));
-  return { load: () => void load(), decide: async (request) => (await load()).decide(request) };
+  return {
+    load: () => void load(),
+    decide: async (request) => (await load()).decide(request),
+    digest: async (request) => (await load()).digest(request),
+  };
 }
 
 async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Log; blobs: BlobStore }> {

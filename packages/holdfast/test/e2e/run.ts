@@ -54,6 +54,8 @@ afterEach(() => {
 export async function createPlace(
   script: Script,
   files: Readonly<Record<string, string>> = { "README.md": "# A project\n" },
+  /** Who takes it away: after the test that made it where nothing is said. */
+  keep: (cleanUp: () => void) => unknown = (cleanUp) => cleanUps.push(cleanUp),
 ): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-e2e-"));
   const [home, workspace] = [join(folder, "home"), join(folder, "workspace")];
@@ -125,7 +127,7 @@ export async function createPlace(
       return id;
     },
   };
-  cleanUps.push(() => {
+  keep(() => {
     server.close();
     rmSync(folder, { recursive: true, force: true });
   });

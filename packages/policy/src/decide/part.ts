@@ -36,7 +36,7 @@ export interface JudgedRequest {
   readonly provenRead: boolean;
 }
 
-export function modeOf(request: PolicyRequest): Mode {
+export function modeOf(request: Pick<PolicyRequest, "mode" | "isPlanning">): Mode {
   if (request.isPlanning === true) return "plan";
   switch (request.mode) {
     case "read-only":

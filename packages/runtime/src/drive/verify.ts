@@ -138,7 +138,13 @@ export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
     outcome: Extract<SessionEvent, { type: "turn.ended" }>["payload"]["outcome"],
     isWeak: boolean,
     report: Report,
-  ): SessionEvent[] => [{ type: "turn.ended", payload: { turnId: turn.id, outcome, isWeak, report, error: turn.stopping?.error ?? null } }];
+    policy?: string,
+  ): SessionEvent[] => {
+    const error = turn.stopping?.error ?? null;
+    return [
+      { type: "turn.ended", payload: { turnId: turn.id, outcome, isWeak, report, error, ...(policy === undefined ? {} : { policy }) } },
+    ];
+  };
   if (turn.isInterrupted || turn.stopping !== null) {
     const outcome = turn.isInterrupted ? "interrupted" : (turn.stopping?.outcome ?? "failed");
     const reason = turn.isInterrupted ? "the turn was interrupted" : (turn.stopping?.reason ?? "");
@@ -146,7 +152,7 @@ export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
   }
   if (turn.judged !== null) {
     const report = await withContradictions(driver, driver.registers.get("report", "") as unknown as Report);
-    if (turn.judged.verdict === "pass") return end("verified", false, report);
+    if (turn.judged.verdict === "pass") return end("verified", false, report, await policyDigest(driver));
     if (turn.judged.verdict === "weak") return end("unverified", true, report);
     return end("refuted", false, report);
   }
@@ -159,6 +165,15 @@ export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
     message: finalMessage(driver)?.text ?? "",
   });
   return end("unverified", false, { ...(await withContradictions(driver, report)), reasons: [...report.reasons, ...refusals(driver)] });
+}
+
+/** Which rules the turn ended under: part of what its evidence is worth. */
+async function policyDigest({ ports, registers }: Driver): Promise<string | undefined> {
+  const settings = registers.get("settings", "");
+  if (settings === null) return undefined;
+  const { sandbox: mode, isTrusted, isPlanning = false } = settings;
+  const granted = registers.entries("grant").map(([, { offer }]) => offer.rule);
+  return ports.policy.digest?.({ mode, isTrusted, isPlanning, granted });
 }
 
 /** What the turn was kept from, where nothing else says whether its work is done. */

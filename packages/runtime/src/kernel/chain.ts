@@ -53,7 +53,8 @@ export function findChainFault(
     if (event.seq !== seq + 1) return { seq: event.seq, fault: "order" };
     if (event.prev !== hash) return { seq: event.seq, fault: "prev" };
     if (headerHash(event) !== event.hash) return { seq: event.seq, fault: "hash" };
-    if (event.payload !== null && event.salt !== null && payloadDigest(event.salt, event.payload) !== event.digest) {
+    // A salt goes only together with what it salted.
+    if (event.payload !== null && (event.salt === null || payloadDigest(event.salt, event.payload) !== event.digest)) {
       return { seq: event.seq, fault: "payload" };
     }
     seq = event.seq;

@@ -71,4 +71,6 @@ export const grantedSource = "this session";
 /** Deterministic; decides before anything runs. What can't be parsed or proved is never `allow`. Never throws. */
 export interface Policy {
   decide(request: PolicyRequest): Promise<PolicyDecision>;
+  /** Hex SHA-256 over all rules in force for such a request, in their order; the same rules have the same digest on every machine. */
+  digest?(request: Pick<PolicyRequest, "mode" | "isTrusted" | "isPlanning" | "granted">): Promise<string>;
 }

@@ -64,8 +64,8 @@ export interface Verifier {
       readonly changesKnown: boolean;
     },
   ): Promise<readonly { readonly says: string; readonly path: string | null }[]>;
-  /** Digest of the workspace as it is, over what the baseline's checks are bound to. */
-  subject(baseline: Baseline): Promise<string>;
+  /** Digest of the workspace as it is, over what the baseline's checks are bound to; `without` one file, by its real path. */
+  subject(baseline: Pick<Baseline, "manifest" | "inputs">, without?: string): Promise<string>;
   /** Pure: what the evidence of a round amounts to. */
   judge(input: {
     readonly checks: readonly CheckDefinition[];
