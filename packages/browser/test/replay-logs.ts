@@ -32,6 +32,9 @@ export async function replayLogs(logs: readonly RecordedLog[]): Promise<Replayed
     const director: Director = {
       behaviour: 1,
       describe: () => [],
+      describePassing: () => [],
+      fit: (sections) => ({ sections, shed: [] }),
+      tell: async () => [],
       compact: () => Promise.reject(new Error("nothing is shortened here")),
       direct: ({ tools, items }) => ({ instructions, tools, items }),
     };

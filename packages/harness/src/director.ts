@@ -1,6 +1,17 @@
-import type { WorldSection } from "@holdfast/protocol";
-import type { Director } from "@holdfast/runtime";
-import { behaviour, describeChecks, describeOutput, describeRules, describeServers, instructions } from "./text/v1.ts";
+import type { CheckDefinition, WorldSection } from "@holdfast/protocol";
+import type { Director, PassingState } from "@holdfast/runtime";
+import { fitWorld } from "./context/budget.ts";
+import { betweenParts, headParts } from "./context/head.ts";
+import {
+  behaviour,
+  describeChecks,
+  describeOutput,
+  describePlan,
+  describeRules,
+  describeServers,
+  describeTasks,
+  describeUsed,
+} from "./text/v1.ts";
 
 export interface DirectorOptions {
   /** MCP servers whose tools can be found, by the names of the config. */
@@ -16,25 +27,72 @@ export function createDirector(options: DirectorOptions = {}): Director {
   return {
     behaviour,
     describe: ({ settings, checks }) => [
-      { id: "rules", trust: "system", text: describeRules(settings) },
-      ...(servers.length === 0 ? [] : [{ id: "servers", trust: "system", text: describeServers(servers) } as const]),
+      section("rules", describeRules(settings), {
+        kind: "world",
+        reason: "what commands may do here",
+        snapshot: {
+          sandbox: settings.sandbox,
+          network: settings.network,
+          approvals: settings.approvals,
+          isPlanning: settings.isPlanning === true,
+        },
+      }),
+      ...(servers.length === 0
+        ? []
+        : [section("servers", describeServers(servers), { kind: "world", reason: "where more tools are", snapshot: [...servers] })]),
       ...(settings.outputSchema === undefined
         ? []
-        : [{ id: "output", trust: "system", text: describeOutput(settings.outputSchema) } as const]),
-      ...(checks.length === 0 ? [] : [{ id: "checks", trust: "system", text: describeChecks(checks) } as const]),
+        : [section("output", describeOutput(settings.outputSchema), { kind: "goal", reason: "the form that the answer must have" })]),
+      ...(checks.length === 0
+        ? []
+        : [section("checks", describeChecks(checks), { kind: "goal", reason: "what the work is held to", snapshot: checks.map(summary) })]),
     ],
     askJudgement: async (input) => (await import("./compaction/record.ts")).askJudgement(input),
+    describePassing: (state) => passing(state),
+    fit: fitWorld,
+    tell: async (changes, whole) => (await import("./context/tell.ts")).tellWorld(changes, whole),
     compact: async (input) => (await import("./compaction/derive.ts")).deriveState(input),
-    direct({ world, tools, items }) {
-      const sections = [...world].sort((a, b) => (a.id < b.id ? -1 : 1));
-      const text = [instructions, ...sections.map(show)].join("\n\n");
-      return { instructions: text, tools, items };
-    },
+    direct: ({ world, tools, items }) => ({
+      instructions: headParts(world)
+        .map(({ text }) => text)
+        .join(betweenParts),
+      tools,
+      items,
+    }),
   };
 }
 
-/** Project text stands below the runtime's own words and says so; it can't end its own mark. */
-function show(section: WorldSection): string {
-  if (section.trust !== "project") return section.text;
-  return `<project_instructions>\n${section.text.replaceAll("</project_instructions", "<\\/project_instructions")}\n</project_instructions>`;
+function passing({ used, plan, tasks }: PassingState): WorldSection[] {
+  return [
+    ...(used.length === 0
+      ? []
+      : [section("budget", describeUsed(used), { kind: "world", reason: "how much is left", snapshot: [...used] })]),
+    ...(plan.length === 0 ? [] : [section("plan", describePlan(plan), { kind: "goal", reason: "what was planned", snapshot: [...plan] })]),
+    ...(tasks.length === 0
+      ? []
+      : [
+          section("tasks", describeTasks(tasks), {
+            kind: "world",
+            reason: "what runs meanwhile",
+            snapshot: tasks.map(({ title, ref }) => ({ title, ref })),
+          }),
+        ]),
+  ];
+}
+
+type Said = Pick<NonNullable<WorldSection["context"]>, "kind" | "reason"> & Pick<WorldSection, "snapshot">;
+
+/** What the runtime says by itself. */
+function section(id: string, text: string, { kind, reason, snapshot }: Said): WorldSection {
+  return {
+    id,
+    trust: "system",
+    text,
+    ...(snapshot === undefined ? {} : { snapshot }),
+    context: { kind, source: "the session's settings", reason },
+  };
+}
+
+function summary({ id, name, kind, isRequired }: CheckDefinition): { id: string; name: string; kind: string; isRequired: boolean } {
+  return { id, name, kind, isRequired };
 }

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { lineChanges, splitLines } from "../src/observer/lines.ts";
+import { lineChanges, splitLines } from "@holdfast/runtime/lines";
 import { makePlace, type Place } from "./observer-fixture.ts";
 
 let place: Place;

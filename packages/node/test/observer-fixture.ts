@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { BlobStore, CheckFiles, Observer } from "@holdfast/runtime";
 import { createObserver } from "../src/observer/index.ts";
+import type { InstructionRules } from "../src/observer/instructions.ts";
 
 export function memoryBlobs(): BlobStore & { readonly all: Map<string, Uint8Array> } {
   const all = new Map<string, Uint8Array>();
@@ -35,7 +36,7 @@ export interface Place {
   git(...args: string[]): string;
   commit(message?: string): void;
   /** A new observer, as a new process would make it: only what is on disk is shared. */
-  observer(cwd?: string): Observer & CheckFiles;
+  observer(cwd?: string, instructions?: InstructionRules): Observer & CheckFiles;
   remove(): void;
 }
 
@@ -68,13 +69,14 @@ export function makePlace(options: { readonly git: boolean }): Place {
       git("add", "-A");
       git("commit", "-q", "-m", message);
     },
-    observer: (cwd = dir) =>
+    observer: (cwd = dir, instructions) =>
       createObserver({
         files: { cwd, roots: [{ id: "main", path: dir }] },
         blobs,
         cacheDir: join(top, "cache"),
         home,
         now: () => Date.UTC(2030, 0, 2, 12),
+        ...(instructions === undefined ? {} : { instructions }),
       }),
     remove: () => rmSync(top, { recursive: true, force: true }),
   };

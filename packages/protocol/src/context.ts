@@ -39,3 +39,7 @@ export const contextPart = z.object({
   tokens: z.number().int(),
 });
 export type ContextPart = z.infer<typeof contextPart>;
+
+/** What was seen and not told, or told in part only, so that the request keeps within its budget. */
+export const shedPart = z.object({ kind: contextKind, id: z.string(), tokens: z.number().int(), why: z.string() });
+export type ShedPart = z.infer<typeof shedPart>;

@@ -6,7 +6,7 @@ import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope, value
 import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
 import { item, assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
-import { contextReason } from "./context.ts";
+import { contextReason, shedPart } from "./context.ts";
 import { compactedEntry, compactionReport, compactionStrategy, compactionTrigger, judging } from "./compaction.ts";
 import { json } from "./json.ts";
 import { limits } from "./limits.ts";
@@ -51,8 +51,17 @@ export const settings = z.object({
 });
 export type Settings = z.infer<typeof settings>;
 
-/** What the runtime saw of the world and recorded, so that the same log gives the same request. */
-export const worldSection = z.object({ id: z.string(), trust: trustLabel, text: z.string(), context: contextReason.optional() });
+/**
+ * What the runtime saw of one part of the world and recorded, so that the same log gives the same request. `text` is what the
+ * model reads of it, whole; `snapshot` the same as data, for clients.
+ */
+export const worldSection = z.object({
+  id: z.string(),
+  trust: trustLabel,
+  text: z.string(),
+  snapshot: json.optional(),
+  context: contextReason.optional(),
+});
 export type WorldSection = z.infer<typeof worldSection>;
 
 export const modelErrorClasses = [
@@ -100,7 +109,13 @@ export const eventPayloads = {
   }),
   "session.changed": z.object({ settings }),
   "session.renamed": z.object({ title: z.string() }),
-  "world.observed": z.object({ sections: z.array(worldSection) }),
+  /** `sections`: those that are new or not as they were. `passing`: what holds for a moment only (budget, plan, tasks). */
+  "world.observed": z.object({
+    sections: z.array(worldSection),
+    gone: z.array(z.string()).optional(),
+    passing: z.array(worldSection).optional(),
+    shed: z.array(shedPart).optional(),
+  }),
   "checks.accepted": z.object({ checks: z.array(checkDefinition) }),
   "turn.started": z.object({ turnId: z.string(), message: userMessage }),
   "input.taken": z.object({ message: userMessage }),

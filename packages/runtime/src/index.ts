@@ -8,6 +8,7 @@ export { itemsOf } from "./kernel/copies.ts";
 export { decide } from "./kernel/decide.ts";
 export { createRegisters, emptyHead, type Head } from "./kernel/state.ts";
 export { createWindow } from "./kernel/window.ts";
+export type { WorldChange } from "./kernel/world.ts";
 export * from "./ports/index.ts";
 export * from "./redact.ts";
 export * from "./session/answer-approval.ts";

@@ -209,6 +209,15 @@ export function portsOf(world: World, pid = 1, alive: ReadonlySet<number> = new 
     director: {
       behaviour: 1,
       describe: () => [],
+      describePassing: ({ used }) => [{ id: "budget", trust: "system", text: used.join("; ") }],
+      fit: (sections) => ({ sections, shed: [] }),
+      tell: async (changes, whole) => [
+        {
+          trust: "system",
+          text: `${whole ? "all" : "news"}: ${changes.map(({ id, now }) => `${id}=${now?.text ?? "gone"}`).join(", ")}`,
+          context: { kind: "world", source: "a test", reason: "it was seen" },
+        },
+      ],
       compact: async ({ previous, events, before }) => {
         const said = events.flatMap((event) =>
           event.type === "turn.started" || event.type === "input.taken" ? [event.payload.message] : [],

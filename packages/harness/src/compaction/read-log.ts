@@ -3,6 +3,8 @@ import type { CompactionInput } from "@holdfast/runtime";
 import { lookers } from "../history/entries.ts";
 import type { Note } from "../notes/note-write.ts";
 import { noteOf } from "../notes/note-write.ts";
+import { showSection } from "../context/head.ts";
+import { isGone } from "../text/v1.ts";
 import { constraintsIn } from "./constraints.ts";
 import { pinned } from "./pinned.ts";
 import { cut, line, textOf } from "./words.ts";
@@ -36,7 +38,7 @@ const carried: readonly CompactedSection[] = [
 export const judgedMark = "- (a model's judgement, not checked) ";
 
 /** The state as the log tells it, by section: what was told before, and what the events of the window that ends have new. */
-export function readLog({ previous, events, plan, world, tasks }: CompactionInput): Told {
+export function readLog({ previous, events, plan, world, gone = [], tasks }: CompactionInput): Told {
   const told: Told = new Map();
   const add = (section: CompactedSection, text: string, ...from: string[]): void => {
     const own = told.get(section);
@@ -138,7 +140,8 @@ export function readLog({ previous, events, plan, world, tasks }: CompactionInpu
       );
   }
   for (const task of tasks) add("openTasks", `- runs in the background: ${task.title} (handle ${task.ref})`, task.callId);
-  for (const section of world) add("world", section.text);
+  for (const section of world) add("world", showSection(section));
+  for (const id of gone) add("world", isGone(id));
   if (said !== undefined) told.set("currentState", [said]);
   const open = [...(told.get("goal") ?? []), ...(told.get("openTasks") ?? []), ...(said === undefined ? [] : [said])];
   for (const entry of pinned(

@@ -1,4 +1,4 @@
-import type { CheckDefinition, Json, Settings } from "@holdfast/protocol";
+import type { CheckDefinition, Json, PlanStep, Settings, Task } from "@holdfast/protocol";
 
 /** Behaviour version 1. Words that a model has read are never changed; a change is a new file with the next number. */
 export const behaviour = 1;
@@ -71,6 +71,46 @@ export function describeChecks(checks: readonly CheckDefinition[]): string {
 export function describeOutput(schema: Json): string {
   if (schema === null) return "The final answer follows no JSON Schema any more: give it in words.";
   return `The final answer (the one without a call) must be JSON alone, no words around it and no code fence, valid under this JSON Schema:\n${JSON.stringify(schema)}`;
+}
+
+/** A short line for each limit, what is used and what there is. */
+export function describeUsed(used: readonly string[]): string {
+  return `Limits: ${used.join("; ")}`;
+}
+
+export function describePlan(steps: readonly PlanStep[]): string {
+  return ["The plan:", ...steps.map(({ status, text }) => `- ${status}: ${text}`)].join("\n");
+}
+
+export function describeTasks(tasks: readonly Task[]): string {
+  return ["Running in the background:", ...tasks.map(({ title, ref }) => `- ${title} (handle ${ref})`)].join("\n");
+}
+
+/** Begin what is told of the world behind the conversation. */
+export const worldHeadings = {
+  changes: "The world has changed since you were told of it:",
+  whole: "The session goes on after a pause. The world as it is now:",
+};
+
+export function changedIn(section: string): string {
+  return `Changed in ${section} (- before, + now):`;
+}
+
+export function isGone(section: string): string {
+  return `${section}: no longer there; what it said does not hold any more.`;
+}
+
+export function asAtStart(section: string): string {
+  return `${section}: as told at the start.`;
+}
+
+/** Ends a section that was cut to its budget. */
+export function cutNote(shown: number, all: number, source: string | null): string {
+  return `[Cut: ${shown} of ${all} characters shown${source === null ? "" : `. Read ${source} for the rest`}.]`;
+}
+
+export function leftOut(sections: readonly string[]): string {
+  return `Left out, as this model's window is small: ${sections.join(", ")}. Ask for what you need of it.`;
 }
 
 /** Begins a window that follows another one. */

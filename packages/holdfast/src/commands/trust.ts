@@ -68,7 +68,7 @@ async function run(given: Arguments, io: Io): Promise<number> {
   if (accepts) return acceptSome(given, io, home, folder);
   const real = await trust(home, folder, new Date());
   io.stderr.write(`trusted: ${sanitizeLine(real)}\n`);
-  await tellInstructions(real, io);
+  await tellInstructions(given, real, io, home);
   if (await stat(join(real, ".holdfast/prompts")).catch(() => null)) {
     io.stderr.write("  can be used from now on: the prompts in .holdfast/prompts (holdfast prompts)\n");
   }
@@ -88,18 +88,26 @@ async function run(given: Arguments, io: Io): Promise<number> {
 }
 
 /** What is obeyed is what a session would read, by the same rules. */
-async function tellInstructions(project: string, io: Io): Promise<void> {
-  const { projectInstructions } = await import("@holdfast/node/observer/instructions");
-  const obeyed = new Set(projectInstructions(project, project, true).map(({ id }) => id));
-  for (const [name, other] of [
-    ["AGENTS.md", null],
-    ["CLAUDE.md", "AGENTS.md"],
-  ] as const) {
-    const path = join(project, name);
-    if ((await lstat(path).catch(() => null)) === null) continue;
-    const isBeside = other !== null && (await stat(join(project, other)).catch(() => null)) !== null;
-    const why = isBeside ? `${other} is there` : "it is no file that can be read and lies in the project";
-    io.stderr.write(obeyed.has(`instructions:${name}`) ? `  obeyed from now on: ${name}\n` : `  not obeyed: ${name} (${why})\n`);
+async function tellInstructions(given: Arguments, project: string, io: Io, home: string): Promise<void> {
+  const { projectInstructions, usualInstructions } = await import("@holdfast/node/observer/instructions");
+  const asked = { home, project, isTrusted: true, env: io.env, profile: given.value("profile") };
+  // A config with mistakes is told of below.
+  const rules = await loadConfig(asked).then(
+    ({ config }) => config.instructions,
+    () => usualInstructions,
+  );
+  const sections = projectInstructions(project, project, true, rules);
+  let first: string | null = null;
+  for (const name of rules.files) {
+    if ((await lstat(join(project, name)).catch(() => null)) === null) continue;
+    const section = sections.find(({ id }) => id === `instructions:${name}`);
+    const why =
+      first === null ? (section === undefined ? "it is empty" : section.text.replace(/^.* was not read: |\.$/g, "")) : `${first} is there`;
+    const isObeyed = first === null && section?.trust === "project";
+    io.stderr.write(
+      isObeyed ? `  obeyed from now on: ${sanitizeLine(name)}\n` : `  not obeyed: ${sanitizeLine(name)} (${sanitizeLine(why)})\n`,
+    );
+    first ??= name;
   }
 }
 

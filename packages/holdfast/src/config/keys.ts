@@ -13,6 +13,10 @@ export const host = textLike(
   "^(?:(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\\d{1,5})?|\\[[0-9A-Fa-f:]+\\](?::\\d{1,5})?)$",
 );
 const packageName = textLike("the name of a package, such as @acme/skills", "^(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*$");
+const instructionFile = textLike(
+  "the path of a file below a folder, such as AGENTS.md or .github/copilot-instructions.md",
+  "^(?!/)(?!(?:.*/)?\\.{1,2}(?:/|$))[^\\0\\n\\r\\\\]{1,200}$",
+);
 const headers = named(secret(text), { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", wanted: "the name of an HTTP header" });
 const variables = named(secret(textLike("a string", "^[^\\0]*$")), {
   pattern: "^[A-Za-z_][A-Za-z0-9_]*$",
@@ -182,6 +186,20 @@ export const keys = {
     ),
     "servers of models, beside those that are built in, or set up otherwise",
     { reason: "it says where your conversations and keys go" },
+  ),
+  instructions: key(
+    table({
+      files: key(
+        list(instructionFile),
+        "the project's instructions: of each folder from its top to yours, the first of these that is there",
+        {
+          default: ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md"],
+        },
+      ),
+      max_bytes: key(count, "what is read of them, all together; the nearest to your folder first", { default: 32_768 }),
+    }),
+    "which files of a trusted project direct the model",
+    { project: "may" },
   ),
   compaction: key(
     table({

@@ -146,7 +146,14 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     budget: config.skills.budgetTokens,
     isTrusted: reach.isTrusted,
   });
-  const observer = createObserver({ files, blobs, cacheDir: join(home, "cache"), home: user, more: skills.sections });
+  const observer = createObserver({
+    files,
+    blobs,
+    cacheDir: join(home, "cache"),
+    home: user,
+    more: skills.sections,
+    instructions: config.instructions,
+  });
   const recipe = recipeOf(config);
   const sandbox = recipe === null ? null : await openSandbox(recipe);
   const policy = lazyPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded, rules });

@@ -28,7 +28,7 @@ export interface ReplayModel extends Model {
 }
 
 /** The person's machine and day, of which a replay may know another. */
-const ofNoMatter: ReadonlySet<string> = new Set(["environment"]);
+const ofNoMatter: ReadonlySet<string> = new Set(["environment", "time"]);
 
 /**
  * A model that answers as one did in a recorded session: the same items, usage, finish and failures, in order. Each request

@@ -1,6 +1,6 @@
 import type { FileChange } from "@holdfast/protocol";
 import type { Contents } from "./content.ts";
-import { lineChanges, splitLines } from "./lines.ts";
+import { lineChanges, splitLines } from "@holdfast/runtime/lines";
 import type { FileRecord, Manifest } from "./manifest.ts";
 
 /** Line counts are worked out for this many files, and for texts up to this size. */

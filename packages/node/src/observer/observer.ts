@@ -10,7 +10,8 @@ import { openParts, type WorkspaceInput, type WorkspaceParts } from "./parts.ts"
 import { makeScratch } from "./scratch.ts";
 import { signPlaces } from "./signature.ts";
 import { takeSnapshot } from "./snapshot.ts";
-import { worldSections } from "./world.ts";
+import { type InstructionRules, usualInstructions } from "./instructions.ts";
+import { worldMark, worldSections } from "./world.ts";
 
 export interface ObserverInput extends WorkspaceInput {
   readonly now?: () => number;
@@ -18,6 +19,7 @@ export interface ObserverInput extends WorkspaceInput {
   readonly parts?: WorkspaceParts;
   /** What else there is to see at the start of a turn. It is looked for beside the rest. */
   readonly more?: (isTrusted: boolean) => Promise<readonly WorldSection[]>;
+  readonly instructions?: InstructionRules;
 }
 
 const mostRead = 16 * 1024 * 1024;
@@ -28,14 +30,30 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
   const { git, kept, contents, places, roots: openRoots, load, store } = input.parts ?? openParts(input);
   const inTurn = serialised();
 
+  let seen: string | null = null;
+  const place = () => ({
+    roots: input.files.roots,
+    cwd,
+    now: (input.now ?? Date.now)(),
+    instructions: input.instructions ?? usualInstructions,
+  });
+  /** Null where it can't be told; then nothing is known to have moved. */
+  const mark = (): string | null => {
+    try {
+      return worldMark(place());
+    } catch {
+      return seen;
+    }
+  };
+
   return {
     async world(isTrusted) {
-      const [sections, more = []] = await Promise.all([
-        worldSections({ git, roots: input.files.roots, cwd, isTrusted, now: (input.now ?? Date.now)() }),
-        input.more?.(isTrusted),
-      ]);
+      // Before the look: what changes while it is taken is seen by the next.
+      seen = mark();
+      const [sections, more = []] = await Promise.all([worldSections({ git, isTrusted, ...place() }), input.more?.(isTrusted)]);
       return [...sections, ...more];
     },
+    hasMoved: () => mark() !== seen,
     snapshot: (scope, wantsTree = false) =>
       inTurn(async () => {
         const earlier = scope === null ? null : await load(scope);

@@ -1,9 +1,9 @@
-import { existsSync, lstatSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
 import { gitMode, readDigest } from "./digest.ts";
 import { type Git, gitLine } from "./git.ts";
-import { plain, plainLine, projectInstructions } from "./instructions.ts";
+import { type InstructionRules, instructionPlaces, plain, plainLine, projectInstructions } from "./instructions.ts";
 import { decodeName, fsPath } from "./names.ts";
 
 export interface WorldInput {
@@ -12,23 +12,77 @@ export interface WorldInput {
   readonly cwd: string;
   readonly isTrusted: boolean;
   readonly now: number;
+  readonly instructions: InstructionRules;
 }
 
 /** What the model is told at the start of a turn. Short, and the same for the same state of the world and day. */
 export async function worldSections(input: WorldInput): Promise<WorldSection[]> {
-  const { git, roots, cwd, isTrusted } = input;
-  const home = roots.find((root) => !relative(root.path, cwd).startsWith(".."));
+  const { git, roots, cwd, isTrusted, instructions } = input;
+  const control = await versionControl(git, cwd);
   const lines = [
     `Working folder: ${plainLine(cwd)}`,
     ...(roots.length > 1 ? [`Workspace roots: ${roots.map((root) => plainLine(root.path)).join(", ")}`] : []),
     `Platform: ${process.platform} ${process.arch}`,
-    `Date: ${new Date(input.now).toISOString().slice(0, 10)}`,
     "Shell: bash",
-    await versionControl(git, cwd),
+    control,
   ];
-  // Trust is of the workspace's root: git may take another folder for the top (`core.worktree`, a repository around it).
-  const start = home?.path ?? cwd;
-  return [{ id: "environment", trust: "tool", text: lines.join("\n") }, ...projectInstructions(start, cwd, isTrusted)];
+  const date = dayOf(input.now);
+  return [
+    {
+      id: "environment",
+      trust: "tool",
+      text: lines.join("\n"),
+      snapshot: { cwd, platform: `${process.platform} ${process.arch}`, versionControl: control },
+      context: { kind: "world", source: "the workspace", reason: "where the work happens" },
+    },
+    {
+      id: "time",
+      trust: "system",
+      text: `Date: ${date}`,
+      snapshot: { date },
+      context: { kind: "world", source: "the clock", reason: "what is new and what is old" },
+    },
+    ...projectInstructions(topOf(input), cwd, isTrusted, instructions),
+  ];
+}
+
+/** Trust is of the workspace's root: git may take another folder for the top (`core.worktree`, a repository around it). */
+function topOf({ roots, cwd }: Pick<WorldInput, "roots" | "cwd">): string {
+  return roots.find((root) => !relative(root.path, cwd).startsWith(".."))?.path ?? cwd;
+}
+
+function dayOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 10);
+}
+
+/**
+ * What tells at the cost of a few stats whether the world may be other than it was: the day, where git's HEAD points to, and
+ * the files of the project's instructions.
+ */
+export function worldMark(input: Pick<WorldInput, "roots" | "cwd" | "now" | "instructions">): string {
+  const files = instructionPlaces(topOf(input), input.cwd, input.instructions).flat().map(statMark);
+  return [dayOf(input.now), gitHead(input.cwd), ...files].join("\n");
+}
+
+function statMark(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
+}
+
+function gitHead(cwd: string): string {
+  const top = likelyTop(cwd);
+  if (top === null) return "";
+  const own = join(top, ".git");
+  // A second work tree has a file there that says where its part of the repository is.
+  const folder = statSync(own).isFile()
+    ? resolve(
+        top,
+        readFileSync(own, "utf8")
+          .replace(/^gitdir: /, "")
+          .trim(),
+      )
+    : own;
+  return readFileSync(join(folder, "HEAD"), "utf8");
 }
 
 /** All is asked at once, of where git most likely finds its work tree: to start a program takes longer than its answer. */

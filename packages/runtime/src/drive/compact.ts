@@ -3,10 +3,12 @@ import { lowestTrust } from "@holdfast/protocol/trust";
 import { charsOf, isCompactionDue, requestTokens, shortened, unanswered } from "../kernel/compacted.ts";
 import { itemsOf } from "../kernel/copies.ts";
 import type { CompactionInput, RecordedEvent } from "../ports/index.ts";
+import { sinceStart } from "../kernel/world.ts";
 import { readEvents } from "../session/stored.ts";
 import type { Driver } from "./driver.ts";
 import { newId, settingsOf } from "./driver.ts";
 import { askHooks } from "./hooks.ts";
+import { passingNow } from "./world.ts";
 
 /** Below this no model's window is near its end, and no model is asked for its size. */
 const smallWindowChars = 60_000;
@@ -48,6 +50,7 @@ export async function compactWindow(driver: Driver, signal: AbortSignal): Promis
   if (asked.refusal !== null) return [...asked.ran, failed(`a hook refused it: ${asked.refusal}`)];
   const events = readEvents(await ports.log.read(session, head.windowStart));
   const first = events[0]?.type === "window.compacted" ? events[0].payload : null;
+  const world = sinceStart(registers);
   const mark = await compactionMark(driver);
   const full = fullChars(mark, trigger, before.chars);
   const strategy = settingsOf(driver).compactStrategy;
@@ -55,7 +58,8 @@ export async function compactWindow(driver: Driver, signal: AbortSignal): Promis
     previous: first?.entries ?? [],
     events: first === null ? events : events.slice(1),
     plan: registers.get("plan", "")?.steps ?? [],
-    world: registers.entries("worldNow").flatMap(([id, now]) => (registers.get("world", id)?.text === now.text ? [] : [now])),
+    world: [...world.changed, ...passingNow(driver)],
+    gone: world.gone,
     tasks: registers.entries("task").map(([, task]) => task),
     before,
     room: partOf(full, statePart),

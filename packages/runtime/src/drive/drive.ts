@@ -22,6 +22,7 @@ import { lostUnder, tendSandbox } from "./sandbox.ts";
 import { attached, recover } from "./recover.ts";
 import { priceOf, sample } from "./sample.ts";
 import { withSession } from "./session-lock.ts";
+import { lookBetweenSteps } from "./world.ts";
 import { endTurn, judgeRound, runCheck, takeBaseline, takeSnapshot } from "./verify.ts";
 
 interface Running {
@@ -103,6 +104,7 @@ async function run(driver: Driver): Promise<DriveEnd> {
           steering = await takeInbox(driver);
         }
         stage(driver, await answerAtDeadline(driver));
+        if (isBetweenSteps(driver)) await lookBetweenSteps(driver);
         await close(driver, running, steering);
       }
       await flush(driver);
@@ -149,6 +151,12 @@ async function run(driver: Driver): Promise<DriveEnd> {
 function atBoundary(driver: Driver): boolean {
   const { turn } = driver.head;
   return turn === null || (turn.sampling === null && turn.open.length === 0);
+}
+
+/** All that a step's calls gave is in, and another step is to follow. */
+function isBetweenSteps({ head: { turn, compacting } }: Driver): boolean {
+  if (turn === null || turn.step === 0 || turn.sampling !== null || turn.open.length > 0) return false;
+  return !turn.saysDone && !turn.isInterrupted && turn.stopping === null && compacting === undefined;
 }
 
 /** More than a clock that is kept right is ever corrected by between two looks. */

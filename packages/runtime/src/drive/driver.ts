@@ -29,6 +29,8 @@ export interface Driver {
   /** Calls that a probe found still running: they are followed, not started. */
   readonly attachable: Set<string>;
   readonly hasSandbox: boolean;
+  /** Another process had the session before: the model is told of the world in full, once. */
+  wasTakenUp: boolean;
   /** An install or a build that goes on by itself: to be recorded at its end, while nothing else has changed the workspace. */
   yielded?: YieldedRun | null;
   /** Inbox rows about whose text hooks were asked. */

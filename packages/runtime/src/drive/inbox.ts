@@ -3,10 +3,10 @@ import { answerCovered, takeAnswer } from "./answer.ts";
 import { requestTokens } from "../kernel/compacted.ts";
 import type { Driver } from "./driver.ts";
 import { askHooks, noticesOf } from "./hooks.ts";
-import { newId, settingsOf, stage } from "./driver.ts";
+import { newId, stage } from "./driver.ts";
 import { parseOp } from "./op.ts";
 import { answerQuestion } from "./question.ts";
-import { worldNotice } from "./world.ts";
+import { lookAround } from "./world.ts";
 import { baselineRuns } from "./verify.ts";
 
 export interface Steering {
@@ -105,16 +105,11 @@ async function askAtStart(
 
 /** A turn starts with a look at the world: all of it at first, later what changed, told at the end. */
 async function startTurn(driver: Driver, message: UserMessage): Promise<SessionEvent[]> {
-  const settings = settingsOf(driver);
-  const checks = driver.registers.entries("check").map(([, check]) => check);
-  const seen = [...(await driver.ports.observer.world(settings.isTrusted)), ...driver.ports.director.describe({ settings, checks })];
-  const changed = seen.filter((section) => driver.registers.get("worldNow", section.id)?.text !== section.text);
+  const { observed, told } = await lookAround(driver);
   const { events: asked, taken } = await askAtStart(driver, message);
   const again = await baselineAgain(driver);
   const started: SessionEvent = { type: "turn.started", payload: { turnId: newId(driver)("trn"), message: taken } };
-  if (changed.length === 0) return [started, ...again, ...asked];
-  const observed: SessionEvent = { type: "world.observed", payload: { sections: changed } };
-  return [observed, started, ...again, ...(driver.head.turns === 0 ? [] : [worldNotice(driver, changed)]), ...asked];
+  return [...observed, started, ...again, ...told, ...asked];
 }
 
 /** One that ended with its turn is taken under another number, never beside itself: runs of the old one may have started. */

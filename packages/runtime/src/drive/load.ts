@@ -13,7 +13,7 @@ import { takeKept } from "./kept.ts";
 export async function loadDriver(ports: Ports, session: string, options: DriveOptions): Promise<Driver> {
   const driver = await loadBare(ports, session, options);
   const kept = takeKept(ports, session, driver.head);
-  if (kept !== null) return { ...driver, window: kept.window, digests: kept.digests };
+  if (kept !== null) return { ...driver, window: kept.window, digests: kept.digests, wasTakenUp: false };
   const stored = await ports.log.read(session, driver.head.windowStart);
   refuseBroken(session, stored, driver.head);
   const salts = new Map(stored.map(({ seq, salt }) => [seq, salt]));
@@ -36,6 +36,7 @@ export async function loadBare(ports: Ports, session: string, options: DriveOpti
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
     hasSandbox: ports.sandbox !== undefined,
+    wasTakenUp: true,
     asked: new Set(),
     created: undefined,
   };

@@ -20,5 +20,5 @@ export async function answerPlan(driver: Driver, question: Question, answer: Ans
   };
   if (!isAccepted) return [answered, taken];
   const settings = { ...settingsOf(driver), sandbox: "workspace-write" as const, isPlanning: false };
-  return [answered, { type: "session.changed", payload: { settings } }, ...changedWorld(driver, settings), taken];
+  return [answered, { type: "session.changed", payload: { settings } }, ...(await changedWorld(driver, settings)), taken];
 }

@@ -59,10 +59,13 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     case "world.observed":
       return {
         head,
-        puts: event.payload.sections.flatMap((section) => [
-          ...(registers.get("world", section.id) === null && head.turns === 0 ? [put("world", section.id, section)] : []),
-          put("worldNow", section.id, section),
-        ]),
+        puts: [
+          ...event.payload.sections.flatMap((section) => [
+            ...(registers.get("world", section.id) === null && head.turns === 0 ? [put("world", section.id, section)] : []),
+            put("worldNow", section.id, section),
+          ]),
+          ...(event.payload.gone ?? []).map((id) => put("worldNow", id, null)),
+        ],
       };
     case "checks.accepted":
       return {

@@ -12,6 +12,8 @@ export interface Snapshot {
 export interface Observer {
   /** What the model is told of the world at the start of a turn: folder, platform, git state, project instructions. */
   world(isTrusted: boolean): Promise<WorldSection[]>;
+  /** Whether something that \`world\` tells looks otherwise than at its last look: another day, branch or instruction file. Costs little. */
+  hasMoved?(): boolean;
   /**
    * Tracked and not-ignored files of all roots. `scope` keeps what an earlier manifest had in scope. `gitTree` is looked for
    * only where it is wanted: it takes git a few more calls.

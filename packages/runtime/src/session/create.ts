@@ -27,6 +27,7 @@ export async function createSession(ports: Ports, given: NewSession): Promise<st
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
     hasSandbox: false,
+    wasTakenUp: false,
     asked: new Set(),
     created: { workspace: init.roots[0]?.path ?? null, title: init.title },
   };

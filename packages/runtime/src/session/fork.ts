@@ -59,6 +59,7 @@ async function tryFork(ports: Ports, from: string, at: number, title: string | u
     staged: { events: [], puts: point.registers.all(), taken: [], blobs: [], at: 0 },
     attachable: new Set(),
     hasSandbox: false,
+    wasTakenUp: false,
     asked: new Set(),
     created: { workspace: row.workspace, title: title ?? row.title, fork: { session: from, seq, tip: row.seq } },
   };
