@@ -37,6 +37,29 @@ test.each([
 });
 
 describe("what was seen in a session", () => {
+  test("is found under a kind that is spelled like a name (IPv4, e-mail), and what stands before it in its text doesn't come first", () => {
+    const archive = createArchive();
+    const lines = ["eager-ferret-sync", "quiet-vole-store", "young-yak-cron"].map(
+      (name, n) => `15:53:1${n} INFO  [${name}] contact e-mail is a${n}@b.example, IPv4 10.0.0.${n}`,
+    );
+    archive.add(lines.join("\n"), origin(1));
+    archive.add("15:54:01 INFO  [umber-ibis-api] IPv4 10.9.9.9", origin(2));
+    for (const what of ["contact e-mail", "IPv4 address"]) {
+      const found = archive.find(`Which ${what} did quiet-vole-store log?`, 3);
+      expect(found[0]!.lines[0]!.text).toContain("a1@b.example, IPv4 10.0.0.1");
+    }
+  });
+
+  test("is found whole although it looks like nothing special: lines between those that fit come along", () => {
+    const archive = createArchive();
+    archive.add(
+      " ❯ test/x.test.ts\n   × calm-otter-api > keeps the code name\n     - <none>\n     + mkjecnb\n     ❯ calm-otter-api.test.ts:1:2",
+      origin(1),
+    );
+    const found = archive.find("Which code name did the failing test of calm-otter-api receive?", 1);
+    expect(found[0]!.lines.map(({ text }) => text)).toContain("+ mkjecnb");
+  });
+
   const log = `10:00:01 INFO  [orbit-1] heartbeat ok (42)
 10:00:02 ERROR [amber-otter-worker] rejected, request id: 3f2a91c0-1b2c-4d5e-8f90-0123456789ab
 10:00:03 ERROR [amber-otter-gateway] rejected, request id: 3f2a91c0-1b2c-4d5e-8f90-0123456789ac`;
@@ -112,6 +135,27 @@ describe("lookup", () => {
     expect(await ask(tool, [text(1, "The staging port is 47110."), text(4, "The staging port is 47111.")], "staging port")).toMatch(
       /^1\. .*47111.*\n.*\n2\. .*47110.*\n.*superseded/,
     );
+  });
+
+  const called = (seq: number, callId: string, tool: string) =>
+    ({ type: "call.decided", seq, at: 0, payload: { callId, tool, plan: { summary: "" } } }) as unknown as ReturnType<typeof text>;
+  const gave = (seq: number, callId: string, words: string, output?: string) => {
+    const result = { kind: "tool_result", id: `itm_${seq}`, callId, status: "completed", text: words, trust: "tool", output };
+    return { type: "call.settled", seq, at: 0, payload: { callId, outcome: {}, result } } as unknown as ReturnType<typeof text>;
+  };
+
+  test.each(["lookup", "history_read"])("what %s repeats is no news: the latest that was really said stays current", async (tool) => {
+    const events = [text(1, "The staging port is 47110."), text(2, "The staging port is 47111."), called(3, "c", tool)];
+    const again = [...events, gave(4, "c", "1. The staging port is 47110.")];
+    expect(await ask(lookupTool(blobs), again, "staging port")).toMatch(
+      /^1\. .*47111.*\n.*event 2\)\n2\. .*47110.*\n.*event 1; superseded/,
+    );
+  });
+
+  test("an output that is read on is as old as the output", async () => {
+    const first = [called(1, "a", "run_command"), gave(2, "a", "starting", "out_a"), text(3, "The staging port is 47111.")];
+    const again = [...first, called(4, "b", "read_output"), gave(5, "b", "The staging port is 47110.", "out_a")];
+    expect(await ask(lookupTool(blobs), again, "staging port")).toMatch(/^1\. .*47111.*\n.*event 3\)\n2\. .*47110/);
   });
 
   test("knows nothing of what was erased", async () => {

@@ -58,6 +58,7 @@ const mostLooked = 40;
 /** Lines of one block that are shown together, and how near the best they must be. */
 const mostTogether = 9;
 const togetherShare = 0.5;
+const mostBetween = 3;
 /** Two lines speak of the same thing where they meet this share of what the query and the better one have in common. */
 const sameShare = 0.55;
 const sameName = 0.7;
@@ -144,7 +145,11 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
     const chunks = chunksOf(query).filter(({ whole, words }) => whole.length > 0 || words.some((word) => !filler.has(word)));
     const asked = new Set(chunks.flatMap(({ whole, words }) => [...whole, ...words]));
     const wanted = new Set(kinds.filter(({ words }) => [...tokensOf(words)].some((word) => asked.has(word))).map(({ kind }) => kind));
-    const met = chunks.map(meetChunk);
+    // `IPv4` or `e-mail` says what is asked for, and names nothing, although it is spelled like a name.
+    const kindWords = new Set(kinds.flatMap(({ words }) => [...tokensOf(words)]));
+    const isKind = (token: string): boolean => kindWords.has(token);
+    const names = chunks.map(({ whole, words }) => !(whole.length > 0 ? whole.some(isKind) : words.every(isKind)));
+    const met = chunks.map((chunk, at) => meetChunk(names[at]! ? chunk : plainly(chunk)));
     const totals = new Map<number, number>();
     for (const one of met) for (const [number, score] of one) totals.set(number, (totals.get(number) ?? 0) + score);
     const scored = [...totals].map(([number, total]): Scored => {
@@ -154,7 +159,8 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
       return { line, score: total * factor, meets: met.map((one) => one.get(number) ?? 0) };
     });
     scored.sort((a, b) => b.score - a.score || b.line.number - a.line.number);
-    return judged(together(scored), (line) => mainValues(line, wanted, query)).slice(0, limit);
+    const groups = together(scored).map((group) => withGaps(group, lines, met.length));
+    return judged(groups, names, (line) => mainValues(line, wanted, query)).slice(0, limit);
   };
   return { add, find, lines };
 }
@@ -178,15 +184,33 @@ function together(scored: readonly Scored[]): Scored[][] {
   return [...groups.values()];
 }
 
+/** An identifier as words alone. */
+function plainly({ whole, words }: Chunk): Chunk {
+  return { whole: [], words: [...new Set([...words, ...whole])] };
+}
+
+/** Lines between two that were found belong with them where there are but a few: what is asked for may look like nothing special. */
+function withGaps(group: readonly Scored[], lines: readonly ArchivedLine[], chunks: number): Scored[] {
+  const placed = group.toSorted((a, b) => a.line.number - b.line.number);
+  const between = placed.slice(1).flatMap((below, at) => {
+    const above = placed[at]!;
+    const gap = lines.slice(above.line.number + 1, below.line.number);
+    if (gap.length > mostBetween) return [];
+    const score = Math.min(above.score, below.score);
+    return gap.filter(({ text }) => text !== "").map((line): Scored => ({ line, score, meets: Array.from({ length: chunks }, () => 0) }));
+  });
+  return [...group, ...between].toSorted((a, b) => b.score - a.score || Number(between.includes(a)) - Number(between.includes(b)));
+}
+
 type ValuesOf = (line: ArchivedLine) => readonly ExactValue[];
 
 /** Of what is said of the same thing, the latest comes first, and the earlier ones count as superseded where they differ. */
-function judged(groups: readonly Scored[][], valuesOf: ValuesOf): FoundValues[] {
+function judged(groups: readonly Scored[][], names: readonly boolean[], valuesOf: ValuesOf): FoundValues[] {
   const found: FoundValues[] = [];
   let left = [...groups];
   while (left.length > 0) {
     const [first] = left as [Scored[]];
-    const same = left.filter((other) => other === first || isSame(first, other, valuesOf));
+    const same = left.filter((other) => other === first || isSame(first, other, names, valuesOf));
     left = left.filter((other) => !same.includes(other));
     same.sort(([a], [b]) => b!.line.origin.seq - a!.line.origin.seq || b!.line.number - a!.line.number);
     const told = new Set<string>();
@@ -207,7 +231,7 @@ function judged(groups: readonly Scored[][], valuesOf: ValuesOf): FoundValues[] 
  * Both meet what the query asks for alike, and have a value of the same kind, or one has none of a kind that is known. The
  * model's own words replace nothing.
  */
-function isSame(one: readonly Scored[], other: readonly Scored[], valuesOf: ValuesOf): boolean {
+function isSame(one: readonly Scored[], other: readonly Scored[], names: readonly boolean[], valuesOf: ValuesOf): boolean {
   const [a, b] = [one[0]!, other[0]!];
   const later = a.line.origin.seq >= b.line.origin.seq ? a : b;
   if (later.line.origin.speaker === "model") return false;
@@ -215,7 +239,8 @@ function isSame(one: readonly Scored[], other: readonly Scored[], valuesOf: Valu
   const common = a.meets.reduce((sum, score, chunk) => sum + Math.min(score, b.meets[chunk]!), 0);
   if (common < all * sameShare) return false;
   // Above all, what it belongs to.
-  const named = a.meets.indexOf(Math.max(...a.meets));
+  const naming = a.meets.map((score, chunk) => (names[chunk] === true ? score : 0));
+  const named = naming.indexOf(Math.max(...naming));
   if (b.meets[named]! < a.meets[named]! * sameName) return false;
   const kindsOf = (group: readonly Scored[]): Set<string> =>
     new Set(

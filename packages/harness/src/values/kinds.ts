@@ -84,8 +84,10 @@ export const valueKinds: readonly ValueKind[] = [
   {
     kind: "amount",
     words: "size amount duration limit timeout number",
-    pattern: /(?<![\w.])[+-]?\d+(?:[.,]\d+)*\s?(?:ms|s|sec|min|h|d|[kMGT]i?B|bytes|B|%|px|Hz|[kMG]Hz|V|W|°C|€|\$|USD|EUR|rps|qps)(?![\w])/g,
+    pattern:
+      /(?<![\w.])(?:\d+\s?(?:ms|[dhms])\s?){2,}(?!\w)|(?<![\w.])[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?\s?(?:ms|s|sec|min|h|d|[kMGT]i?B|bytes|B|%|px|Hz|[kMG]Hz|V|W|°C|€|\$|USD|EUR|rps|qps)(?![\w])/g,
   },
+  { kind: "code", words: "code id serial key number", pattern: /(?<![\w.-])(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])\w[\w.-]{2,}\w(?![\w])/g },
   { kind: "number", words: "port number id pid code count", pattern: /(?<![\w.,:/-])\d{3,}(?:\.\d+)?(?!\w|[.:/-]\w|,\d)/g },
   {
     kind: "name",

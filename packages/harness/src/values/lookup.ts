@@ -82,7 +82,9 @@ function show({ lines, origin, isCurrent }: FoundValues, number: number, chars: 
     if (fits) left -= text.length;
     return fits;
   });
-  const text = kept.toSorted((a, b) => a.number - b.number).map((line) => line.text);
+  // The one that fits best first: what stands before it in its text may be another's.
+  const [best, ...others] = kept as [(typeof kept)[number], ...typeof kept];
+  const text = [best, ...others.toSorted((a, b) => a.number - b.number)].map((line) => line.text);
   const standing = isCurrent ? "" : "; superseded by a later one above";
   return [`${number}. ${text.join("\n   ")}`, `   (${origin.from}; event ${origin.seq}${standing})`].join("\n");
 }

@@ -16,6 +16,8 @@ interface Kept {
   archive: Archive;
   seq: number;
   readonly calls: Map<string, string>;
+  /** Outputs by their handles: the event that first showed one. */
+  readonly outputs: Map<string, number>;
 }
 
 /** Archives of the sessions that looked something up last. Each costs memory with its session's text. */
@@ -31,10 +33,10 @@ export type Remember = (session: string, past: Past) => Promise<Archive>;
 export function createRemember(): Remember {
   const kept = new Map<string, Kept>();
   return async (session, past) => {
-    let own = kept.get(session) ?? { archive: createArchive(), seq: 0, calls: new Map() };
+    let own = kept.get(session) ?? newlyKept();
     let events = await past.history(own.seq);
     if (events.some((event) => event.type === "item.erased") && own.seq > 0) {
-      own = { archive: createArchive(), seq: 0, calls: new Map() };
+      own = newlyKept();
       events = await past.history(0);
     }
     for (const event of events) {
@@ -46,6 +48,10 @@ export function createRemember(): Remember {
     if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
     return own.archive;
   };
+}
+
+function newlyKept(): Kept {
+  return { archive: createArchive(), seq: 0, calls: new Map(), outputs: new Map() };
 }
 
 /** What a call's input says: its texts as they are meant, not as JSON writes them. */
@@ -64,7 +70,7 @@ function plainOf(input: string): string {
   return lines.join("\n");
 }
 
-async function take({ archive, calls }: Kept, event: Recorded, past: Past): Promise<void> {
+async function take({ archive, calls, outputs }: Kept, event: Recorded, past: Past): Promise<void> {
   const origin = (item: Item, more: Pick<Origin, "speaker" | "from" | "trust">): Origin => ({
     seq: event.seq,
     itemId: item.id,
@@ -102,10 +108,14 @@ async function take({ archive, calls }: Kept, event: Recorded, past: Past): Prom
     case "call.settled": {
       const { callId, outcome, result } = event.payload;
       const from = calls.get(callId) ?? "a call";
-      const whole = outcome.whole === undefined ? null : await past.whole(outcome.whole);
+      calls.delete(callId);
       // What looks into the past says nothing new, and must not make an old value the latest.
-      if (!lookers.has(from.split(" ", 1)[0]!))
-        archive.add(whole ?? result.text, origin(result, { speaker: "tool", from, trust: result.trust }));
+      if (lookers.has(from.split(" ", 1)[0]!)) return;
+      const whole = outcome.whole === undefined ? null : await past.whole(outcome.whole);
+      // A later look at an output is as old as the output.
+      const seq = result.output === undefined ? event.seq : (outputs.get(result.output) ?? event.seq);
+      if (result.output !== undefined) outputs.set(result.output, seq);
+      archive.add(whole ?? result.text, { ...origin(result, { speaker: "tool", from, trust: result.trust }), seq });
       return;
     }
     default:
