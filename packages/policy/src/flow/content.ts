@@ -1,16 +1,17 @@
 import type { Mandate } from "./action.ts";
+import type { Atom } from "./atoms.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
+import { disguisedIn } from "./disguise.ts";
 import type { Finding } from "./finding.ts";
-import { meet } from "./lexicon.ts";
 import type { FlowMemory } from "./memory.ts";
 import { isPickedOut, isPointedTo, isProseMeant, isSaid, originOf, proseWith } from "./origin.ts";
 import { privateParts } from "./private.ts";
+import { readRequest } from "./request.ts";
 import type { Slot } from "./slots.ts";
 import type { Piece } from "./source.ts";
 import type { DescribedTool } from "./tool.ts";
-import { rowOf, wordsOf } from "./words.ts";
+import { rowOf, tellingWords, withoutDomains, wordsOf } from "./words.ts";
 
-const links = new Set(["link", "url", "address", "site", "websit", "page"]);
 /** So many words in a row are a quotation: of a title, and of a text. */
 const quotedTitle = 4;
 const quotedText = 6;
@@ -20,39 +21,88 @@ const mostCompared = 2_000;
 
 /** What a call says: nothing that leads elsewhere, nothing that was nobody's to tell, nothing that others dictated. */
 export function judgeContent(memory: FlowMemory, tool: DescribedTool, slots: readonly Slot[], mandate: Mandate): Finding[] {
-  const said = slots.filter(({ role, value }) => (role === "content" || role === "title" || role === "place") && typeof value === "string");
-  const findings = said.flatMap((slot) => [
-    ...judgeAddressesIn(memory, slot, mandate),
-    ...(tool.hints.reachesOut === false ? [] : judgePrivate(memory, slot)),
-    ...judgeQuotation(memory, slot),
-  ]);
-  return [...findings, ...judgeDictation(said, mandate)];
+  const texts = slots.filter(({ role, value }) => !isJudgedWhole(role) && typeof value === "string");
+  const said = texts.filter(({ role }) => role === "content" || role === "title" || role === "place");
+  const tells = tool.hints.reachesOut !== false;
+  return [
+    ...texts.flatMap((slot) => judgeAddressesIn(memory, slot, mandate)),
+    ...said.flatMap((slot) => [...(tells ? judgePrivate(memory, slot) : []), ...judgeQuotation(memory, slot)]),
+    ...judgeDisguised(memory, texts, tells),
+    ...judgeDictation(said, mandate, slots),
+  ];
+}
+
+/** Of these the whole value has to stand somewhere; the others are texts, whatever they are meant for. */
+function isJudgedWhole(role: Slot["role"]): boolean {
+  return role === "address" || role === "target" || role === "id" || role === "secret";
+}
+
+/** What a text says without saying it: an address that only others' text names, or a code, in another writing or in parts. */
+function judgeDisguised(memory: FlowMemory, texts: readonly Slot[], tells: boolean): Finding[] {
+  const whole = texts.map(({ value }) => String(value)).join("\n");
+  const plain = new Set(atomsOf(whole).map(({ key }) => key));
+  const isOthers = (atom: Atom): boolean =>
+    isAddress(atom) ? originOf(memory, atom.text).from === "prose" : tells && privateParts(memory, atom.text).length > 0;
+  const [found] = disguisedIn(memory.marks, whole).filter((atom) => !plain.has(atom.key) && isOthers(atom));
+  if (found === undefined) return [];
+  const [slot] = texts;
+  return [
+    {
+      type: "tainted",
+      id: "disguised",
+      path: slot?.path ?? "",
+      value: found.text,
+      sentence: `The call holds ${JSON.stringify(found.text.slice(0, 80))} in another writing, which stands in what was read, not in your words.`,
+    },
+  ];
 }
 
 /** Links, addresses and accounts in a text lead its reader somewhere. */
-function judgeAddressesIn(memory: FlowMemory, { path, value }: Slot, { by }: Mandate): Finding[] {
-  const wantsLink = by.some(({ words }) => meet(words, links));
-  return atomsOf(String(value))
-    .filter(isAddress)
-    .flatMap((atom): Finding[] => {
-      const { from, pieces, tool } = originOf(memory, atom.text);
-      if (from === "user" || from === "meant" || from === "field") return [];
-      if (from === "prose" && isPickedOut(memory, atom, pieces, wantsLink)) return [];
-      const where =
-        from === "prose"
-          ? `stands only in text that others wrote (${tool ?? "a message"})`
-          : "is neither in your words nor in anything that was read";
-      return [
-        {
-          type: from === "prose" ? "tainted" : "unproven",
-          id: "leads",
-          path,
-          value: atom.text,
-          sentence: `${path} leads to ${JSON.stringify(atom.text.slice(0, 80))}, which ${where}.`,
-          isPointedTo: wantsLink && pieces.some((piece) => isPointedTo(memory, piece)),
-        },
-      ];
-    });
+function judgeAddressesIn(memory: FlowMemory, { path, value, role }: Slot, { by }: Mandate): Finding[] {
+  const spoken = [...by, ...memory.asked.filter(({ kinds }) => kinds.some((kind) => kind !== "read"))];
+  const wantsLink = spoken.some(({ links }) => links !== null);
+  const wantsAddress = wantsLink || by.some(({ words }) => words.has("address"));
+  // "A page with a summary of each website that was posted"
+  const wantsAll = by.some(({ kinds, links }) => links === "all" && kinds.includes("post"));
+  return (
+    atomsOf(String(value))
+      // A time has digits as a number to call has.
+      .filter((atom) => isAddress(atom) && (atom.kind !== "phone" || role === "content" || role === "title" || role === "place"))
+      .flatMap((atom): Finding[] => {
+        const { from, pieces, tool } = originOf(memory, atom.text);
+        if (from === "user" || from === "meant" || from === "field") return [];
+        if (from === "prose" && isPickedOut(memory, atom, pieces, wantsAddress)) return [];
+        if (from === "prose" && wantsLink && isOnlyLink(memory, atom, pieces)) return [];
+        if (from === "prose" && wantsAll && pieces.some((piece) => isProseMeant(memory, piece) && asksForNothing(piece))) return [];
+        const where =
+          from === "prose"
+            ? `stands only in text that others wrote (${tool ?? "a message"})`
+            : "is neither in your words nor in anything that was read";
+        return [
+          {
+            type: from === "prose" ? "tainted" : "unproven",
+            id: "leads",
+            path,
+            value: atom.text,
+            sentence: `${path} leads to ${JSON.stringify(atom.text.slice(0, 80))}, which ${where}.`,
+            isPointedTo: wantsAddress && pieces.some((piece) => isPointedTo(memory, piece)),
+          },
+        ];
+      })
+  );
+}
+
+/** A text that was posted to be read, not one that wants something done. */
+function asksForNothing({ text }: Piece): boolean {
+  return readRequest(text).every(({ kinds }) => kinds.every((kind) => kind === "read"));
+}
+
+/** Nothing else that was said or read is a link, and the user's words point to where it stands. */
+function isOnlyLink(memory: FlowMemory, { kind, key }: Atom, pieces: readonly Piece[]): boolean {
+  if (kind !== "url" || memory.links.size !== 1 || !memory.links.has(key)) return false;
+  return (
+    ![...memory.user.atoms].some((said) => said.includes(".") && !said.includes("@")) && pieces.some((piece) => isPointedTo(memory, piece))
+  );
 }
 
 function judgePrivate(memory: FlowMemory, { path, value }: Slot): Finding[] {
@@ -107,13 +157,19 @@ function isField({ named }: FlowMemory, run: readonly string[]): boolean {
   return named.has(run.join(" "));
 }
 
+function isDictation(text: string): boolean {
+  return /\s/.test(text.trim()) && wordsOf(text).length >= 2 && atomsOf(text).length === 0;
+}
+
 /** Where the user said word for word what is to be told, it is told. `{name}`, `<name>` and `[name]` stand for anything. */
-function judgeDictation(said: readonly Slot[], { by }: Mandate): Finding[] {
-  const dictated = by
-    .flatMap(({ quoted }) => quoted)
-    .filter((text) => /\s/.test(text.trim()) && wordsOf(text).length >= 2 && atomsOf(text).length === 0);
+function judgeDictation(said: readonly Slot[], { by }: Mandate, slots: readonly Slot[]): Finding[] {
+  const whom = slots.flatMap(({ role, value }) => (role === "address" ? tellingWords(withoutDomains(String(value))) : []));
+  const ofThem = by.filter(({ words }) => whom.some((word) => words.has(word)));
+  const dictations = (ofThem.length > 0 ? ofThem : by).map(({ quoted }) => quoted.filter(isDictation));
+  const dictated = dictations.flat();
   const texts = said.map(({ value }) => rowOf(wordsOf(String(value))));
-  if (dictated.length === 0 || texts.length === 0) return [];
+  // One of the requests that it may be leaves the words open.
+  if (dictated.length === 0 || texts.length === 0 || (ofThem.length > 0 && dictations.some((quotes) => quotes.length === 0))) return [];
   const isTold = dictated.some((quote) => {
     const parts = quote
       .split(/\{[^{}]*\}|<[^<>]*>|\[[^[\]]*\]/)

@@ -41,3 +41,26 @@ export function isSameDay(a: Day, b: Day): boolean {
 export function isSameDate(a: Day, b: Day): boolean {
   return a.month === b.month && a.day === b.day;
 }
+
+/** Whether a word can stand in a time or a repetition as programs write them: `2026-06-09T11:00Z`, `next Friday at noon`, `FREQ=WEEKLY;BYDAY=MO`. */
+export function isOfTime(word: string): boolean {
+  return (
+    /^\d{1,4}(?:st|nd|rd|th)?$|^\d{1,2}(?:am|pm|h|m|z|t\d{1,2})$|^\d{2}t\d{2,6}z?$|^\d{8}(?:t\d{4,6}z?)?$|^\d{10}(?:\d{3})?$|^\d{2,6}z$|^p?t?(?:\d+[ymwdhs])+$/.test(
+      word,
+    ) || ofTime.has(word)
+  );
+}
+
+const ofTime = new Set(
+  (
+    "jan january feb february mar march apr april may jun june jul july aug august sep sept september oct october nov november dec december " +
+    "mon monday tue tues tuesday wed wednesday thu thur thursday fri friday sat saturday sun sunday mo tu we th fr sa su " +
+    "am pm t z utc gmt cet cest est edt cst cdt mst mdt pst pdt bst ist jst now today tonight tomorrow noon midday midnight morning afternoon evening night " +
+    "day days week weeks weekday weekdays weekend month months year years hour hours hr hrs h minute minutes min mins second seconds sec s " +
+    "next last this every each of at on in from to until till and the a first daily weekly biweekly fortnightly monthly quarterly yearly annually hourly once never none null " +
+    "rrule freq interval count byday bymonthday bymonth dtstart tzid"
+  ).split(" "),
+);
+
+/** `Europe/Berlin` */
+export const timeZone = /\b(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific)\/[A-Z]\w{1,30}/g;

@@ -111,7 +111,7 @@ function judgeSlot(memory: FlowMemory, action: Action, slot: Slot, mandate: Mand
     case "secret":
       return judgeSecret(memory, slot);
     case "time":
-      return judgeTime(memory, slot);
+      return judgeTime(memory, slot, mandate);
     case "amount":
       return judgeAmount(memory, slot, action.kinds.includes("pay"));
     case "content":

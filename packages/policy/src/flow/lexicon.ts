@@ -28,14 +28,14 @@ const verbsOf: Readonly<Record<ActionKind, readonly string[]>> = {
   ),
   send: list(
     "send email mail message write text dm reply respond answer forward notify inform tell remind greet ping contact let thank congratulate " +
-      "wish ask report deliver submit pass relay alert warn invite welcome broadcast say confirm apologize apologise announce drop shoot post",
+      "wish ask report deliver submit pass relay alert warn invite welcome broadcast say confirm apologize apologise announce drop shoot post fire share",
   ),
   pay: list(
     "pay transfer refund reimburse repay wire remit donate tip settle compensate return send give move deposit withdraw charge buy",
   ),
   create: list(
     "create add make set schedule write save draft open put insert register start new generate prepare record note log store plan arrange " +
-      "compile compose build block book setup enter file produce raise organize organise import issue duplicate copy clone define enable initiate",
+      "compile compose build block book pencil collect setup enter file produce raise organize organise import issue duplicate copy clone define enable initiate",
   ),
   update: list(
     "update change adjust modify edit set correct fix rename move reschedule postpone delay push shift extend replace increase decrease raise " +
@@ -44,7 +44,7 @@ const verbsOf: Readonly<Record<ActionKind, readonly string[]>> = {
   ),
   delete: list(
     "delete remove cancel drop clear erase trash discard unsubscribe kick revoke empty clean purge wipe destroy unshare uninvite ban " +
-      "deactivate terminate rid stop decline leave uninstall disconnect abort void call archive",
+      "deactivate terminate rid stop decline leave uninstall disconnect abort void call archive scrap bin ditch",
   ),
   share: list("share grant give send publish let allow permit open provide"),
   invite: list("invite add include ask bring enroll enrol join onboard register have"),
@@ -94,7 +94,7 @@ export const toolKinds = byWord(toolVerbs);
 export const alsoNouns = new Set(
   list(
     "email mail message text dm reply answer report transfer tip wire refund return charge deposit record note log plan book file issue copy change " +
-      "fix move delay push shift reset mark switch label tag pin star drop call share post comment update order rent hire run start stop print play " +
+      "fix move delay push shift reset mark switch label tag pin star drop call share post comment update order rent hire run start stop print play bin " +
       "sync submit add show look view check query count review scan visit search list find open block schedule draft set put make contact remind ask alert",
   ),
 );
@@ -148,16 +148,17 @@ export const nounActions: ReadonlyMap<string, ActionKind> = new Map([
   ...list("reservation booking").map((noun) => [stem(noun), "book"] as const),
   ...list("payment transfer refund donation").map((noun) => [stem(noun), "pay"] as const),
   ...list("appointment event meeting reminder").map((noun) => [stem(noun), "create"] as const),
-  ...list("invitation").map((noun) => [stem(noun), "invite"] as const),
+  ...list("invitation invite").map((noun) => [stem(noun), "invite"] as const),
   ...list("access permission").map((noun) => [stem(noun), "share"] as const),
-  ...list("message email mail note reply text").map((noun) => [stem(noun), "send"] as const),
+  ...list("message email mail note reply text line dm").map((noun) => [stem(noun), "send"] as const),
+  ...list("page website webpage site blog").map((noun) => [stem(noun), "post"] as const),
 ]);
-export const lightVerbs = new Set(list("make set do give put have drop get send write shoot add"));
+export const lightVerbs = new Set(list("make set do give put have drop get send write shoot add leave fire create build start"));
 
 /** Words that mean all of a kind. */
 export const all = new Set(
   list(
-    "all each every everyone everybody both any members participants attendees invitees guests team group users people recipients rest others",
+    "all each every everyone everybody both any whoever whichever members participants attendees invitees guests team group users people recipients rest others",
   ),
 );
 

@@ -4,6 +4,8 @@ import type { Atom } from "./atoms.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
 import type { Day } from "./dates.ts";
 import { daysOf } from "./dates.ts";
+import type { Marks } from "./disguise.ts";
+import { mark } from "./disguise.ts";
 import { isThing } from "./lexicon.ts";
 import type { Asked } from "./request.ts";
 import { isDelegating, readRequest } from "./request.ts";
@@ -37,7 +39,11 @@ export interface FlowMemory {
   /** Texts that others wrote: by each word, by the atoms and by the numbers in them. */
   readonly prose: Map<string, Piece[]>;
   readonly atoms: Map<string, Piece[]>;
+  /** Addresses and codes that were read, to be found in other writings. */
+  readonly marks: Marks;
   readonly hosts: Set<string>;
+  /** The links that stand in them. */
+  readonly links: Set<string>;
   readonly numbers: Map<number, Piece[]>;
   readonly days: { readonly day: Day; readonly piece: Piece }[];
   /** The largest number that stands in a field of a result or in the user's words. */
@@ -72,7 +78,9 @@ export function newMemory(): FlowMemory {
     suggested: [],
     prose: new Map(),
     atoms: new Map(),
+    marks: new Map(),
     hosts: new Set(),
+    links: new Set(),
     numbers: new Map(),
     days: [],
     largest: 0,
@@ -208,6 +216,7 @@ function read(memory: FlowMemory, text: string, source: Source): void {
       }
       if (isSecretField(piece.field)) push(memory.secrets, keyOf(piece.text), piece);
       for (const atom of atomsOf(piece.text)) {
+        mark(memory.marks, atom);
         if (isAddress(atom) && !memory.named.has(atom.key)) memory.addresses.push(atom);
         if (atom.key !== keyOf(piece.text)) push(memory.named, atom.key, piece);
       }
@@ -229,6 +238,8 @@ function readProse(memory: FlowMemory, piece: Piece): void {
   for (const word of new Set(wordsOf(piece.text))) push(memory.prose, word, piece);
   for (const atom of atomsOf(piece.text)) {
     push(memory.atoms, atom.key, piece);
+    mark(memory.marks, atom);
+    if (atom.kind === "url") memory.links.add(atom.key);
     if (atom.kind === "url" && piece.record.source.label === "untrusted") memory.hosts.add(atom.key.replace(/[/?#:].*$/, ""));
   }
   for (const number of numbersOf(piece.text)) push(memory.numbers, number, piece);

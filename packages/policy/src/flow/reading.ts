@@ -7,6 +7,7 @@ import { privateParts } from "./private.ts";
 import type { Slot } from "./slots.ts";
 import type { DescribedTool } from "./tool.ts";
 import { aboutOf } from "./tool.ts";
+import { stem, wordsOf } from "./words.ts";
 
 /**
  * A look at the outside is a message as well: its address says something. Fine is an address that the user gave, or that
@@ -38,6 +39,17 @@ export function judgeReading(memory: FlowMemory, tool: DescribedTool, slots: rea
       if (carried.length > 0) findings.push(say("carries", `carries out what was read (${carried[0]!.what})`));
       else if (memory.hosts.has(hostOf(url)) && !isKnownHost(memory, url))
         findings.push(say("carries", "is put together for a host that only text of others names"));
+      else {
+        const told = isKnownHost(memory, url) ? undefined : toldIn(memory, url.text);
+        if (told !== undefined)
+          findings.push({
+            type: "unproven",
+            id: "tells",
+            path,
+            value: url.text,
+            sentence: `${path}, ${JSON.stringify(url.text.slice(0, 120))}, tells its host ${JSON.stringify(told)}, which was read.`,
+          });
+      }
     }
     if (urls.length > 0) continue;
     const carried = privateParts(memory, value);
@@ -47,6 +59,16 @@ export function judgeReading(memory: FlowMemory, tool: DescribedTool, slots: rea
   }
   return findings;
 }
+
+/** A word of an address that the model thought up, its domain aside, that was read and that the user's words don't hold. */
+function toldIn({ user, prose, named }: FlowMemory, address: string): string | undefined {
+  const [, host = "", rest = ""] = /^(?:[a-z][a-z\d+.-]*:\/\/)?([^/?#]*)(.*)$/i.exec(address) ?? [];
+  const below = host.split(".").slice(0, -2).join(" ");
+  return wordsOf(inParts(`${below} ${rest}`)).find(
+    (word) => word.length >= leastTold && !user.words.has(stem(word)) && (prose.has(word) || named.has(word)),
+  );
+}
+const leastTold = 4;
 
 /** An address as the words that it is made of. */
 function inParts(address: string): string {

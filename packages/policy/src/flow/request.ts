@@ -20,6 +20,8 @@ export interface Asked {
   readonly isRelative: boolean;
   /** It leaves a choice to what is found (`one`), or means all of a kind. */
   readonly open: "one" | "all" | null;
+  /** It speaks of a link or a page, or of all of them: "include the link", "each website". */
+  readonly links: "one" | "all" | null;
 }
 
 type Status = "asked" | "wish" | "none";
@@ -44,7 +46,7 @@ const wishes =
 export function readRequest(text: string): Asked[] {
   const asked: Asked[] = [];
   const quotes: string[] = [];
-  const masked = maskQuotes(bounded(text), quotes);
+  const masked = maskQuotes(bounded(text), quotes).replaceAll(/\b(?:direct|private|instant)[ -](?=messag)/gi, "");
   for (const sentence of masked.split(/(?<=[.!?;])\s+|:\s*\n|\n+|\s[-–—•*]\s|(?<=[.!?])(?=[A-Z])/))
     readSentence(sentence.slice(0, longestSentence), quotes, asked);
   // Who asks nothing, and says no more than a wish, asks for that.
@@ -80,19 +82,21 @@ function readSentence(sentence: string, quotes: readonly string[], asked: Asked[
   const verbs: { index: number; status: Status; kinds: readonly ActionKind[] }[] = [];
   let previous: Status = beginsWithRequest(tokens) ? "asked" : "none";
   tokens.forEach(({ word, at }, index) => {
-    const kinds = askedKinds.get(word) ?? (word === "new" ? undefined : toolKinds.get(word));
+    const kinds = kindsOf(/\byou mind\s+$/i.test(sentence.slice(0, at)) ? withoutIng(word) : word);
     if (kinds === undefined) return;
     const status = statusOf(sentence, tokens, index, at, previous);
     if (status === null) return;
-    previous = status;
+    // "Check who owes me money and remind them": what is said of others within a request doesn't end it.
+    if (!/^(?:who|that|which)$/.test(tokens[index - 1]?.word ?? "")) previous = status;
     if (status !== "none") verbs.push({ index, status, kinds });
   });
   verbs.forEach(({ index, status, kinds }, which) => {
     const until = verbs[which + 1]?.index ?? tokens.length;
     const clause = tokens.slice(index, until).map(({ word }) => word);
     const stems = clause.slice(1).map(stem);
-    const verb = clause[0]!;
+    const verb = clause[0]!.endsWith("ing") ? withoutIng(clause[0]!) : clause[0]!;
     if (clause[1] === "sure" || clause[1] === "certain") return;
+    const whole = clause.some((word) => /^(?:it|them|this|that|these|those|him|her)$/.test(word)) ? tokens.map(({ word }) => word) : clause;
     const noun = lightVerbs.has(verb) ? stems.slice(0, 8).flatMap((word) => nounActions.get(word) ?? []) : [];
     const phrasal = phrasalKinds(verb, clause);
     asked.push({
@@ -106,11 +110,21 @@ function readSentence(sentence: string, quotes: readonly string[], asked: Asked[
       quoted: clause.flatMap((word) => (word.startsWith("\u0001") ? [quotes[quoteIndex(word)] ?? ""] : [])),
       days: daysOf(sentence.slice(tokens[index]!.at, tokens[until]?.at)),
       isRelative: relative.test(sentence),
-      open: openOf(
-        clause.some((word) => /^(?:it|them|this|that|these|those|him|her)$/.test(word)) ? tokens.map(({ word }) => word) : clause,
-      ),
+      open: openOf(whole),
+      links: linksOf(whole),
     });
   });
+}
+
+function kindsOf(word: string): readonly ActionKind[] | undefined {
+  if (/^(?:new|is|has)$/.test(word)) return undefined;
+  return askedKinds.get(word) ?? toolKinds.get(word) ?? (/^(?:throw|take)$/.test(word) ? [] : undefined);
+}
+
+/** "Would you mind dropping her a line?" */
+function withoutIng(word: string): string {
+  const base = word.replace(/ing$/, "");
+  return [base, `${base}e`, base.replace(/(.)\1$/, "$1")].find((form) => askedKinds.has(form)) ?? word;
 }
 
 /** Null: no verb here. */
@@ -141,6 +155,9 @@ function statusOf(sentence: string, tokens: readonly Token[], index: number, at:
   )
     return "asked";
   if ((isNewClause || isJoined) && !isNoun && previous !== "none" && !isSubjectBefore(tokens, index)) return previous;
+  // "My mails have the link, put it into the event."
+  if (isNewClause && !isNoun && next !== undefined && /^(?:it|them|him|her|the|this|that|these|those|my|our)$/.test(next.word))
+    return "asked";
   if (last === "to" && gap.trim() === "" && previous === "wish") return "none";
   return last === "to" || /^(?:i|we|they|he|she|it|who|that|you)$/.test(last ?? "") ? "none" : null;
 }
@@ -155,7 +172,7 @@ function beginsWithRequest(tokens: readonly Token[]): boolean {
   const first = tokens.findIndex(({ word }) => !polite.has(word));
   const [verb, object] = [tokens[first]?.word ?? "", tokens[first + 1]?.word ?? ""];
   return (
-    /^(?:the|an?|my|our|his|her|their|this|that|these|those|all|it|them|every|each|some|any)$/.test(object) &&
+    /^(?:the|an?|my|our|his|her|their|this|that|these|those|all|it|them|every|each|some|any|through|over|into|up|out)$/.test(object) &&
     !subject.test(verb) &&
     !/(?:s|ed|ing)$/.test(verb)
   );
@@ -181,6 +198,13 @@ function openOf(words: readonly string[]): Asked["open"] {
   return found.some((word) => all.has(word)) ? "all" : found.length > 0 ? "one" : null;
 }
 
+function linksOf(words: readonly string[]): Asked["links"] {
+  const found = words.flatMap((word, at) => (linkWords.has(stem(word)) ? [words.slice(Math.max(0, at - 3), at)] : []));
+  if (found.length === 0) return null;
+  return found.some((before) => before.some((word) => /^(?:each|every|all|any)$/.test(word))) ? "all" : "one";
+}
+const linkWords = new Set(["link", "url", "site", "website", "page"].map(stem));
+
 /** The person lets another's text decide what is to be done: "do what the note says". */
 export function isDelegating(text: string): boolean {
   return delegating.test(text);
@@ -190,13 +214,28 @@ const delegating =
   /\b(?:follow|do|carry out|perform|complete|execute|take|act on|act upon|handle|implement|work through|comply with|obey|apply)\b.{0,40}\b(?:instructions?|actions?|tasks?|steps|to-?dos?|what|whatever|everything|requests?|orders|directions|items|it says|asked|asks)\b/i;
 const telling = new Set(["tell", "give", "show", "provide", "let", "inform", "remind", "report", "thank"]);
 
+/** What a verb asks for together with a word behind it. */
+const phrasal: readonly (readonly [verb: RegExp, behind: RegExp, kinds: readonly ActionKind[]])[] = [
+  [/^let$/, /^know$/, ["send"]],
+  [/^let$/, /^join$/, ["invite"]],
+  [/^give$/, /^heads$/, ["send"]],
+  // "Put the summary into Ana's inbox", "publish it in the channel"
+  [/^(?:put|drop|leave|place|publish|upload)$/, /^(?:inbox|mailbox|dms?|chat|channels?|thread)$/, ["send"]],
+  [/^call$/, /^(?!off$)/, ["run"]],
+  [/^set$/, /^up$/, ["create"]],
+  [/^get$/, /^back$/, ["send"]],
+  [/^get$/, /^rid$/, ["delete"]],
+  [/^get$/, /^(?:into|onto|on)$/, ["invite"]],
+  [/^(?:throw|take)$/, /^(?:away|off|out)$/, ["delete"]],
+  [/^make$/, /^(?:available|accessible)$/, ["share"]],
+  [/^(?:create|make|set|open|give)$/, /^account$/, ["invite"]],
+];
+
 function phrasalKinds(verb: string, clause: readonly string[]): ActionKind[] {
-  const near = clause.slice(1, 6);
-  if (verb === "let" && near.includes("know")) return ["send"];
-  if (verb === "call" && !near.includes("off")) return ["run"];
-  if (verb === "set" && near.includes("up")) return ["create"];
-  return [];
+  const near = clause.slice(1, farthestBehind);
+  return phrasal.flatMap(([first, behind, kinds]) => (first.test(verb) && near.some((word) => behind.test(word)) ? kinds : []));
 }
+const farthestBehind = 10;
 
 const quoteMark = "\u0001";
 

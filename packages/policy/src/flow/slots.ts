@@ -112,7 +112,13 @@ function roleOf(
   }
   const [atom] = atomsOf(value);
   const isOne = atom !== undefined && atom.text.length >= value.trim().length - 1;
-  if (isOne && named !== "content" && named !== "title" && (atom.kind === "email" || atom.kind === "url" || atom.kind === "account"))
+  if (
+    isOne &&
+    named !== "content" &&
+    named !== "title" &&
+    named !== "place" &&
+    (atom.kind === "email" || atom.kind === "url" || atom.kind === "account")
+  )
     return "address";
   if (isMaking(kinds) && words.some((word) => /^(?:name|filename|path|folder|slug)$/.test(word)) && named !== "address") return "title";
   if (named !== null) return named;

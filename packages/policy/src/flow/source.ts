@@ -124,6 +124,8 @@ export function piecesOf(text: string, source: Source): Piece[] {
       note(of, word);
       if (isCalled) of.names.add(word);
     }
+    const company = companyOf(content);
+    if (company !== null) note(of, company);
   }
 
   function walk(node: Json, path: readonly string[], record: RecordOf, group: Group): void {
@@ -150,6 +152,12 @@ export function piecesOf(text: string, source: Source): Piece[] {
       } else walk(entry, [...path, key], record, group);
     }
   }
+}
+
+/** "The mail from Gadgetworld": whose address it is says its domain, where that is one word. */
+function companyOf(content: string): string | null {
+  const [, label = null] = /^[^\s@]{1,64}@(?:[a-z\d-]+\.)*?([a-z\d]{3,40})(?:\.[a-z]{2,3})?\.[a-z]{2,12}$/i.exec(content.trim()) ?? [];
+  return label === null ? null : stem(label.toLowerCase());
 }
 
 /** What somebody or something is called, or an address of mail, which says who. */

@@ -55,8 +55,8 @@ export function isReadName(name: string): boolean {
 }
 
 /**
- * Whether a call only looks. `yes`: the tool's hint says so, and its name doesn't say otherwise. `by_name`: its name says so,
- * and its hints don't, or only that it changes something of its own (a mail is marked as read) and destroys nothing.
+ * Whether a call only looks. `yes`: the tool's hint says so, and its name doesn't say otherwise; or its name says so, and its
+ * hints that it destroys nothing and reaches nobody (a mail is marked as read). `by_name`: its name says so, and its hints nothing.
  */
 export function looksOf(tool: DescribedTool): "yes" | "by_name" | "no" {
   const { kinds } = actionOf(tool);
@@ -64,7 +64,8 @@ export function looksOf(tool: DescribedTool): "yes" | "by_name" | "no" {
   const isCalledSo = kinds[0] === "read";
   if (reads === true) return isCalledSo || kinds.length === 0 || kinds.includes("read") || kinds[0] === "run" ? "yes" : "no";
   if (!isCalledSo) return "no";
-  return reads === undefined || (destroys === false && reachesOut === false) ? "by_name" : "no";
+  if (reads === undefined) return "by_name";
+  return destroys === false && reachesOut === false ? "yes" : "no";
 }
 
 /** The words of a tool's name and description. */

@@ -1,7 +1,7 @@
 import type { Mandate } from "./action.ts";
 import { isWorkedOut } from "./amounts.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
-import { daysOf, isSameDate, isSameDay } from "./dates.ts";
+import { daysOf, isOfTime, isSameDate, isSameDay, timeZone } from "./dates.ts";
 import type { Finding, FlowCall } from "./finding.ts";
 import { meet } from "./lexicon.ts";
 import type { FlowMemory } from "./memory.ts";
@@ -19,7 +19,7 @@ import {
   saysWhom,
 } from "./origin.ts";
 import type { Slot } from "./slots.ts";
-import { nameWords, stem, tellingWords } from "./words.ts";
+import { nameWords, stem, tellingWords, wordsOf } from "./words.ts";
 
 /** Where something goes, or who gets it: said by the user, or of a record that the user's words point to. */
 export function judgeAddress(memory: FlowMemory, slot: Slot, mandate: Mandate): Finding[] {
@@ -92,11 +92,11 @@ function isChosen(memory: FlowMemory, value: string, { pieces }: Origin, { by }:
   return open.length > 0 && !isSpokenOf(memory, value, pieces);
 }
 
-/** A name put together of the user's own words: `Sarah Connor` of "Sarah" and "Connor", `lunch-with-ana`. */
+/** A name put together of the user's own words, and of no letter more: `Sarah Connor` of "Sarah" and "Connor", `lunch-with-ana`. */
 function isMadeOfSaid({ user }: FlowMemory, value: string, isAtom: boolean): boolean {
   if (isAtom) return false;
-  const words = tellingWords(value);
-  return words.length > 0 && words.every((word) => user.words.has(word));
+  const isOwn = (word: string): boolean => user.words.has(stem(word)) || user.rows.some((row) => row.includes(` ${word} `));
+  return tellingWords(value).length > 0 && wordsOf(value).every(isOwn);
 }
 
 /** A new password comes from the user alone. */
@@ -106,19 +106,30 @@ export function judgeSecret(memory: FlowMemory, slot: Slot): Finding[] {
   return [finding(memory, origin.from === "none" ? "unproven" : "tainted", "secret", slot, origin)];
 }
 
-/** A day that only others' text names, where the user said another, or doesn't point to that text. */
-export function judgeTime(memory: FlowMemory, slot: Slot): Finding[] {
+/** A day that only others' text names, where the user said another, or doesn't point to that text; and what is no time at all. */
+export function judgeTime(memory: FlowMemory, slot: Slot, { by }: Mandate): Finding[] {
   const days = daysOf(String(slot.value));
   const { user, trusted, fieldDays } = memory;
-  return days.flatMap((day) => {
-    if ([...user.days, ...trusted.days].some((said) => isSameDate(said, day))) return [];
-    if (fieldDays.some((known) => isSameDay(known, day))) return [];
-    const written = memory.days.filter((one) => isSameDay(one.day, day));
-    if (written.length === 0) return [];
-    const isMeant = user.days.length === 0 && written.some(({ piece }) => isProseMeant(memory, piece));
-    const pieces = written.map(({ piece }) => piece);
-    return isMeant ? [] : [finding(memory, "tainted", "time", slot, { from: "prose", tool: pieces[0]!.record.source.tool, pieces })];
-  });
+  const other = wordsOf(String(slot.value).replaceAll(timeZone, " ")).find((word) => !isOfTime(word) && !user.words.has(stem(word)));
+  const noTime: Finding[] =
+    other === undefined
+      ? []
+      : [{ type: "unproven", id: "no_time", path: slot.path, value: String(slot.value), sentence: `${slot.path} says more than a time.` }];
+  return [...noTime, ...daysFromOthers()];
+
+  function daysFromOthers(): Finding[] {
+    return days.flatMap((day) => {
+      if ([...user.days, ...trusted.days].some((said) => isSameDate(said, day))) return [];
+      if (fieldDays.some((known) => isSameDay(known, day))) return [];
+      const written = memory.days.filter((one) => isSameDay(one.day, day));
+      if (written.length === 0) return [];
+      // "On the same day", "six months later": then no text names it.
+      const isSaidSo = user.days.length > 0 || by.some(({ isRelative }) => isRelative);
+      const isMeant = !isSaidSo && written.some(({ piece }) => isProseMeant(memory, piece));
+      const pieces = written.map(({ piece }) => piece);
+      return isMeant ? [] : [finding(memory, "tainted", "time", slot, { from: "prose", tool: pieces[0]!.record.source.tool, pieces })];
+    });
+  }
 }
 
 /** The request says a day, and the call is for another. Where it says one in relation to another, no day can be told. */

@@ -1,0 +1,161 @@
+import type { Atom } from "./atoms.ts";
+import { isAddress } from "./atoms.ts";
+
+/** An address or a code that stood in a text of others, as it is looked for in other writings. */
+export interface Marked {
+  readonly atom: Atom;
+  readonly letters: string;
+}
+
+/** Marked atoms by their first letters. */
+export type Marks = Map<string, Marked[]>;
+
+const shortestAddress = 8;
+const shortestCode = 6;
+/** By so many letters they are looked up. */
+const gram = 6;
+const mostAlike = 64;
+
+export function mark(marks: Marks, atom: Atom): void {
+  const { letters } = lettersOf(atom.key.replace(/^www\./, ""));
+  if (letters.length < (isAddress(atom) ? shortestAddress : shortestCode)) return;
+  const key = letters.slice(0, gram);
+  const found = marks.get(key);
+  if (found === undefined) marks.set(key, [{ atom, letters }]);
+  else if (found.length < mostAlike && !found.some((other) => other.letters === letters)) found.push({ atom, letters });
+}
+
+/**
+ * The marked atoms that a text holds in another writing than their own: with blanks or signs between, "dot" and "at" in
+ * words, letters of another script or width that look the same, backwards, percent-encoded, as HTML entities, base64 or hex.
+ */
+export function disguisedIn(marks: Marks, text: string): Atom[] {
+  if (marks.size === 0) return [];
+  const found = new Map<string, Atom>();
+  for (const reading of readingsOf(text.slice(0, longest))) {
+    const own = lettersOf(reading);
+    for (const { letters, starts } of [own, turned(own)]) {
+      for (let at = 0; at + gram <= letters.length; at += 1) {
+        for (const { atom, letters: wanted } of marks.get(letters.slice(at, at + gram)) ?? []) {
+          if (!letters.startsWith(wanted, at)) continue;
+          // Digits stand beside digits by chance; an address is long enough to be meant.
+          const end = at + wanted.length;
+          if (isAddress(atom) || (starts.has(at) && (end === letters.length || starts.has(end)))) found.set(atom.key, atom);
+        }
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+const longest = 64_000;
+const mostDecoded = 200;
+
+/** The text, and what its encoded parts say. */
+function readingsOf(text: string): string[] {
+  const readings = [text];
+  if (/%[\da-f]{2}/i.test(text))
+    readings.push(text.replaceAll(/(?:%[\da-f]{2})+/gi, (run) => bytesAsText(bytesOfHex(run.replaceAll("%", "")))));
+  if (text.includes("&#"))
+    readings.push(
+      text.replaceAll(/&#(?:x([\da-f]{1,6})|(\d{1,7}));?/gi, (_, hex?: string, decimal?: string) =>
+        characterOf(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)),
+      ),
+    );
+  if (/\\[ux]/.test(text))
+    readings.push(
+      text.replaceAll(/\\(?:u\{?([\da-f]{2,6})\}?|x([\da-f]{2}))/gi, (_, wide?: string, narrow?: string) =>
+        characterOf(Number.parseInt(wide ?? narrow ?? "", 16)),
+      ),
+    );
+  for (const [run] of [...text.matchAll(/(?:[\da-f]{2}[\s:]?){6,}/gi)].slice(0, mostDecoded))
+    readings.push(bytesAsText(bytesOfHex(run.replaceAll(/[^\da-f]/gi, ""))));
+  // Base64, also broken into lines; its groups of four can begin at any of the characters before.
+  for (const [run] of [...text.matchAll(/[A-Za-z\d+/_-]{8,}(?:\s?[A-Za-z\d+/_-]{4,})*/g)].slice(0, mostDecoded)) {
+    const digits = run.replaceAll(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/");
+    for (let skip = 0; skip < 4; skip += 1) readings.push(fromBase64(digits.slice(skip)));
+    for (const part of /\s/.test(run) ? run.split(/\s/) : [])
+      if (part.length >= 8) readings.push(fromBase64(part.replaceAll("-", "+").replaceAll("_", "/")));
+  }
+  return readings;
+}
+
+interface Letters {
+  readonly letters: string;
+  /** Where a word begins in them. */
+  readonly starts: ReadonlySet<number>;
+}
+
+/** A text as its letters and digits alone, those that look alike as one, and without the words that stand for "." and "@". */
+function lettersOf(text: string): Letters {
+  const plain = text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[\u0370-\u04ff\u0500-\u052f]/g, (letter) => looksLike.get(letter) ?? letter)
+    .replaceAll(/\b(?:dot|at|punkt|point|arroba)\b/g, " ");
+  let letters = "";
+  const starts = new Set<number>();
+  for (const [word] of plain.matchAll(/[\p{L}\p{N}]+/gu)) {
+    starts.add(letters.length);
+    letters += word;
+  }
+  return { letters, starts };
+}
+
+function turned({ letters, starts }: Letters): Letters {
+  const { length } = letters;
+  return { letters: [...letters].toReversed().join(""), starts: new Set([0, ...[...starts].map((at) => length - at)]) };
+}
+
+/** Letters of Cyrillic and Greek that look like Latin ones (UTS #39, confusables). */
+const looksLike: ReadonlyMap<string, string> = new Map(
+  [
+    "аa",
+    "вb",
+    "сc",
+    "ԁd",
+    "еe",
+    "ѐe",
+    "ёe",
+    "һh",
+    "іi",
+    "їi",
+    "јj",
+    "кk",
+    "мm",
+    "нh",
+    "оo",
+    "рp",
+    "ԛq",
+    "ѕs",
+    "тt",
+    "υu",
+    "ѵv",
+    "ԝw",
+    "хx",
+    "уy",
+  ]
+    .concat(["αa", "βb", "ϲc", "εe", "ηn", "ιi", "κk", "νv", "οo", "ρp", "τt", "χx", "γy", "ωw", "ӏl"])
+    .map((pair) => [pair[0]!, pair[1]!] as const),
+);
+
+function characterOf(code: number): string {
+  return code <= 0x10ffff && code > 0 ? String.fromCodePoint(code) : " ";
+}
+
+function bytesOfHex(hex: string): Uint8Array {
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+function bytesAsText(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+function fromBase64(digits: string): string {
+  const whole = digits.slice(0, digits.length - (digits.length % 4 === 1 ? 1 : 0));
+  try {
+    return bytesAsText(Uint8Array.from(atob(whole), (character) => character.charCodeAt(0)));
+  } catch {
+    return "";
+  }
+}
