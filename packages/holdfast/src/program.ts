@@ -28,6 +28,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   attest: { summary: "sign what a verified turn showed, for others to verify", load: () => import("./commands/attest.ts") },
   verify: { summary: "say whether an attestation holds, here and for these files", load: () => import("./commands/verify.ts") },
   keys: { summary: "show or replace the key that signs here, and keep those of others", load: () => import("./commands/keys.ts") },
+  context: { summary: "show what a request to the model was made of, and why", load: () => import("./commands/context.ts") },
   compactions: { summary: "show how a session's conversation was shortened", load: () => import("./commands/compactions.ts") },
   approvals: { summary: "list, show or answer what waits for a person", load: () => import("./commands/approvals.ts") },
   answer: { summary: "show or answer what a session asks a person", load: () => import("./commands/answer.ts") },

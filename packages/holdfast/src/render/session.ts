@@ -45,9 +45,13 @@ export function renderSession(view: SessionView, width: number): string[] {
 
 export function renderUsage(view: SessionView): [name: string, value: string][] {
   const { usage } = view;
+  const written = usage.cacheWriteTokens === undefined ? "" : `, ${count(usage.cacheWriteTokens)} written to the cache`;
   const guess = usage.estimated ? " (partly estimated)" : "";
   return [
-    ["tokens", `${count(usage.inputTokens)} in (${count(usage.cachedInputTokens)} cached), ${count(usage.outputTokens)} out${guess}`],
+    [
+      "tokens",
+      `${count(usage.inputTokens)} in (${count(usage.cachedInputTokens)} cached${written}), ${count(usage.outputTokens)} out${guess}`,
+    ],
     ["cost", `${dollars(view.cost)}${view.isCostPartial ? " and an unknown part" : ""}`],
   ];
 }
