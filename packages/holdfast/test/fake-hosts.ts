@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { answerProblems } from "@holdfast/checks/output/answer";
 import { createDirector } from "@holdfast/harness";
 import type { ScriptFunction, ScriptStep } from "@holdfast/models";
@@ -15,6 +15,8 @@ import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
 import { createPassingSigner } from "@holdfast/node/host/signer";
 import { createWakeups } from "@holdfast/node/host/wakeups";
+import { openParts } from "@holdfast/node/observer/index";
+import { lazyCheckpoints } from "../src/host/checkpoints.ts";
 import type { Hosts } from "../src/runtime-api.ts";
 
 export interface FakeHostOptions {
@@ -59,7 +61,7 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
       runtime,
       close: async () => {},
     }),
-    openHost: async (_options, workspace) => {
+    openHost: async ({ home }, workspace) => {
       const files = fakeFiles(workspace.cwd, workspace.roots);
       const tools = [writeTool(files, blobs), sayTool("say"), sayTool("danger"), waitTool(options.onWait), askUser];
       const ports: Ports = {
@@ -112,6 +114,13 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
             return "allowed.toml";
           },
         },
+        checkpoints: lazyCheckpoints({
+          parts: openParts({ files: workspace, blobs, cacheDir: join(home, "cache"), home }),
+          blobs,
+          home,
+          mostBytes: 1_000_000,
+          onNote: () => undefined,
+        }),
         director: createDirector(),
         secrets: { get: async () => null, values: () => [] },
         signer: createPassingSigner(),

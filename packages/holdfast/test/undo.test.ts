@@ -1,13 +1,14 @@
-import type { ChangedFile, SessionEvent } from "@holdfast/protocol";
+import type { ChangedFile, Checkpoint, EventPayload, SessionEvent, StoredEvent, TreeChange, TreeNode } from "@holdfast/protocol";
 import { mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { main } from "../src/program.ts";
-import { planUndo } from "../src/undo.ts";
+import { readJournal, stepsOf } from "../src/undo/journal.ts";
+import { planUndo } from "../src/undo/plan.ts";
 import { fakeHosts } from "./fake-hosts.ts";
 import { fakeIo } from "./fake-io.ts";
-import { done, event } from "./recorded.ts";
+import { decided, done, event } from "./recorded.ts";
 
 const turn = event("turn.started", {
   turnId: "t",
@@ -34,48 +35,104 @@ const stored = (...events: SessionEvent[]) =>
     salt: null,
     payload: JSON.stringify(one.payload),
   }));
+const node = (digest: string | null): TreeNode | null =>
+  digest === null ? null : { kind: "file", mode: 0o644, digest, size: 1, content: { blob: `b${digest}`, offset: 0 } };
+const moved = (path: string, before: string | null, after: string | null, by: TreeChange["by"] = "session"): TreeChange => ({
+  path,
+  by,
+  before: node(before),
+  after: node(after),
+});
+const command = (callId: string, ...changes: TreeChange[]) => [
+  decided(callId, { command: "x", workspace: "exclusive", changesWorkspace: true }),
+  event("call.intended", {
+    callId,
+    attempt: 1,
+    replay: "probe",
+    key: "k",
+    inputDigest: "d",
+    scope: {},
+    prepared: null,
+    checkpoint: { changes, blobs: [] },
+  }),
+  done(callId, { exitCode: 0 }),
+];
+const ended = (...changes: TreeChange[]) =>
+  event("turn.ended", {
+    turnId: "t",
+    outcome: "unverified",
+    isWeak: false,
+    report: { heading: "", message: "", criteria: [], changes: [], changesKnown: true, subject: null, reasons: [] },
+    error: null,
+    checkpoint: { changes, blobs: [] },
+  });
+const reads = { changesOf: async ({ changes }: Checkpoint) => changes, tree: async () => null };
+const planOf = async (events: StoredEvent[], from = 1) => planUndo((await readJournal(events, from, reads, null)).entries);
 
 describe("the plan", () => {
-  test("merges several edits of a file into one step back, and leaves out what ends as it began", () => {
-    const plan = planUndo(
+  test("merges several edits of a file into one step back, and leaves out what ends as it began", async () => {
+    const plan = await planOf(
       stored(
         turn,
         edit("a", change("f", "1", "2"), change("g", null, "x")),
         edit("b", change("f", "2", "3"), change("h", "1", "2")),
         edit("c", change("h", "2", "1")),
       ),
-      "last",
     );
-    expect(plan).toEqual({
-      callIds: ["a", "b", "c"],
-      files: [
-        { path: "f", nowDigest: "3", beforeDigest: "1", before: "blob:1", mode: 0o644 },
-        { path: "g", nowDigest: "x", beforeDigest: null, before: null, mode: null },
-      ],
-      interleaved: [],
-    });
-  });
-
-  test("takes the newest turn that has edits left, and with all the whole session", () => {
-    const events = stored(turn, edit("a", change("f", "1", "2")), turn, edit("b", change("f", "2", "3")), turn);
-    expect(planUndo(events, "last").callIds).toEqual(["b"]);
-    expect(planUndo(events, "all")).toMatchObject({ callIds: ["a", "b"], files: [{ nowDigest: "3", beforeDigest: "1" }] });
-    const undone = [...events, ...stored(event("edits.undone", { callIds: ["b"] }))];
-    expect(planUndo(undone, "last").callIds).toEqual(["a"]);
-    expect(planUndo(stored(turn), "last")).toEqual({ callIds: [], files: [], interleaved: [] });
-  });
-
-  test("names a file that something else changed between two edits", () => {
-    expect(planUndo(stored(turn, edit("a", change("f", "1", "2")), edit("b", change("f", "other", "3"))), "last").interleaved).toEqual([
-      "f",
+    expect(plan.interleaved).toEqual([]);
+    expect(plan.steps.map(({ path, from, to }) => [path, from?.digest, to?.digest, to?.content, to?.mode])).toEqual([
+      ["f", "3", "1", { whole: "blob:1" }, 0o644],
+      ["g", "x", undefined, undefined, undefined],
     ]);
   });
 
-  test("reads past events whose payload was erased, and a turn without its prompt is still one", () => {
+  test("gives what a checkpoint found to the command before it, and only what is asked for", async () => {
+    const events = stored(
+      turn,
+      ...command("a"),
+      edit("b", change("f", "2", "3")),
+      ...command("c", moved("f", "1", "2"), moved("g", null, "x")),
+      ended(moved("h", "1", "2")),
+    );
+    expect((await planOf(events)).steps.map(({ path, to }) => [path, to?.digest])).toEqual([
+      ["f", "1"],
+      ["g", undefined],
+      ["h", "1"],
+    ]);
+    // From the edit on: what the command before it did stays.
+    expect((await planOf(events, 5)).steps.map(({ path, to }) => [path, to?.digest])).toEqual([
+      ["f", "2"],
+      ["h", "1"],
+    ]);
+  });
+
+  test("leaves alone what only others changed, and names what they changed in between", async () => {
+    const events = stored(turn, ...command("a"), ...command("b", moved("f", "1", "2"), moved("f", "2", "3", "outside"), moved("u", "1", "2", "outside")));
+    const plan = await planOf(events);
+    expect(plan.interleaved).toEqual(["f"]);
+    expect(plan.steps.map(({ path }) => path)).toEqual(["f"]);
+  });
+
+  test("an undo is a change like any other; one of an older log takes away its edits", async () => {
+    const events = stored(turn, edit("a", change("f", "1", "2")), turn, edit("b", change("f", "2", "3")), turn);
+    expect((await planOf(events, 3)).steps.map(({ to }) => to?.digest)).toEqual(["2"]);
+    expect((await planOf(events)).steps.map(({ to }) => to?.digest)).toEqual(["1"]);
+    const undone = { callIds: ["b"], changes: [moved("f", "3", "2")] };
+    const after = (payload: EventPayload<"edits.undone">) => [...events, { ...stored(event("edits.undone", payload))[0]!, seq: 6 }];
+    expect((await planOf(after(undone), 3)).steps).toEqual([]);
+    expect((await planOf(after(undone))).steps.map(({ from, to }) => [from?.digest, to?.digest])).toEqual([["2", "1"]]);
+    expect((await planOf(after({ callIds: ["b"] }), 3)).steps).toEqual([]);
+  });
+
+  test("names a file that something else changed between two edits", async () => {
+    expect((await planOf(stored(turn, edit("a", change("f", "1", "2")), edit("b", change("f", "other", "3"))))).interleaved).toEqual(["f"]);
+  });
+
+  test("reads past events whose payload was erased", async () => {
     const [first, a, second, b] = stored(turn, edit("a", change("f", "1", "2")), turn, edit("b", change("g", "1", "2")));
-    const events = [first!, a!, { ...second!, payload: null }, b!];
-    expect(planUndo(events, "last").callIds).toEqual(["b"]);
-    expect(planUndo([first!, { ...a!, payload: null }, second!, b!], "all").callIds).toEqual(["b"]);
+    const events = [first!, { ...a!, payload: null }, { ...second!, payload: null }, b!];
+    expect((await planOf(events)).steps.map(({ path }) => path)).toEqual(["g"]);
+    expect(stepsOf(events).map(({ turn: number }) => number)).toEqual([1, 2]);
   });
 });
 
@@ -106,7 +163,7 @@ describe("holdfast undo", () => {
     await expect(stat(join(folder, "new.js"))).rejects.toMatchObject({ code: "ENOENT" });
     const again = start();
     expect(await main(["undo"], again, hosts)).toBe(0);
-    expect(again.err()).toContain("no edits to undo");
+    expect(again.err()).toContain("nothing to undo");
   });
 
   test("changes nothing where a file was changed since, and names each", async () => {
@@ -140,6 +197,6 @@ describe("holdfast undo", () => {
     await expect(stat(join(folder, "new.js"))).rejects.toMatchObject({ code: "ENOENT" });
     const again = start();
     expect(await main(["undo"], again, hosts)).toBe(0);
-    expect(again.err()).toContain("no edits to undo");
+    expect(again.err()).toContain("nothing to undo");
   });
 });

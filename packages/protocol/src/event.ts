@@ -8,6 +8,7 @@ import { hookRun } from "./hook.ts";
 import { item, assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
 import { contextReason, shedPart } from "./context.ts";
 import { compactedEntry, compactionReport, compactionStrategy, compactionTrigger, judging } from "./compaction.ts";
+import { checkpoint, treeChange } from "./checkpoint.ts";
 import { json } from "./json.ts";
 import { limits } from "./limits.ts";
 import { outcome } from "./outcome.ts";
@@ -192,6 +193,8 @@ export const eventPayloads = {
     inputDigest: z.string(),
     scope,
     prepared: json,
+    /** The workspace before it, where it may change that in other ways than by an edit: of the first such call of a commit. */
+    checkpoint: checkpoint.optional(),
   }),
   /** A new driver found an intent without a settlement, and what became of it. */
   "call.recovered": z.object({
@@ -280,9 +283,21 @@ export const eventPayloads = {
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     /** Of a verified turn: the digest of all rules of the policy that were in force at its end, hex SHA-256. */
     policy: z.string().optional(),
+    /** The workspace after the turn's last call that may have changed it in other ways than by an edit. */
+    checkpoint: checkpoint.optional(),
   }),
   "tip.signed": z.object({ seq: z.number().int(), hash: z.string(), keyId: z.string(), signature: z.string() }),
-  "edits.undone": z.object({ callIds: z.array(z.string()) }),
+  /**
+   * What calls changed was taken back by a person, as far as `changes` say (or the list in the blob `list`). Without them,
+   * which is so in older logs: the edits of these calls.
+   */
+  "edits.undone": z.object({
+    callIds: z.array(z.string()),
+    changes: z.array(treeChange).optional(),
+    list: z.string().optional(),
+    /** What the store must keep for it. */
+    blobs: z.array(z.string()).optional(),
+  }),
   /** An item's content goes for good. Nothing here says what it was. */
   "item.erased": z.object({
     itemId: z.string(),

@@ -2,6 +2,7 @@ export * from "./approval.ts";
 export * from "./attestation.ts";
 export * from "./call.ts";
 export * from "./check.ts";
+export * from "./checkpoint.ts";
 export * from "./compaction.ts";
 export * from "./context.ts";
 export * from "./decision.ts";

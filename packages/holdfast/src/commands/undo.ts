@@ -1,31 +1,44 @@
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
+import { usage } from "../cli/parse.ts";
 import { findWorkspace } from "../config/workspace.ts";
+import { table } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
-import type { Hosts } from "../runtime-api.ts";
+import { renderUndone } from "../render/undo.ts";
+import type { Hosts, OpenHost } from "../runtime-api.ts";
 import { assertFree, newestSession, sessionById } from "../session/find-session.ts";
 import { openSetup } from "../session/start.ts";
-import { undoEdits } from "../session/undo-edits.ts";
+import { undoSession, type UndoReach } from "../session/undo.ts";
+import { changedSteps } from "../undo/changed-steps.ts";
+import { eventAt, pointForm } from "../undo/point.ts";
 
 const spec: CommandSpec = {
   name: "undo",
-  summary: "Takes back the files that the edit tools changed in a session's last turn, from what they were before.",
-  usage: ["holdfast undo [SESSION] [--all] [--dry-run]"],
+  summary: "Takes back what a session's edits and commands changed in files: shows the difference, then restores what was there before.",
+  usage: ["holdfast undo [SESSION] [--to STEP | --all] [--dry-run]", "holdfast undo [SESSION] --steps"],
   flags: {
-    all: { kind: "boolean", help: "the edits of the whole session" },
+    to: { kind: "string", value: "STEP", help: "back to before this step: 2.3 is the third of the second turn, 2. the whole turn; or an event's number" },
+    all: { kind: "boolean", help: "back to before the session" },
+    steps: { kind: "boolean", help: "only list the steps that may have changed files" },
     "dry-run": { kind: "boolean", help: "only say what would be done" },
   },
   words: { min: 0, max: 1, named: "session ID" },
   notes: [
-    "Without a SESSION: the newest of this folder. All files or none: where one was changed since, nothing is undone and the file is named. What commands wrote is not undone.",
+    "Without a SESSION: the newest of this folder. Without --to or --all: its last turn that changed something.",
+    "All files or none: where one was changed since, nothing is undone and the file is named. What an undo leaves as it is (git's refs and index, ignored files, what happened elsewhere) it lists.",
   ],
   examples: [
-    ["holdfast undo", "the last turn's edits"],
+    ["holdfast undo", "what the last turn changed"],
+    ["holdfast undo --steps", "which step changed how many files"],
+    ["holdfast undo --to 2.3", "what was changed from the third step of the second turn on"],
     ["holdfast undo --all --dry-run", "what undoing the whole session would restore"],
   ],
 };
 
 async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
+  const to = given.value("to");
+  if (to !== undefined && !pointForm.test(to)) throw usage(spec, `--to ${JSON.stringify(to)} is no step`, "2.3 is the third step of the second turn");
+  if (to !== undefined && given.has("all")) throw usage(spec, "--to and --all don't go together");
   const setup = await openSetup(io);
   const [id] = given.words;
   const store = await hosts.openStore(setup);
@@ -41,14 +54,28 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const host = await hosts.openHost(setup, { cwd: view.cwd ?? view.roots[0]?.path ?? io.cwd, roots: view.roots });
   try {
     await assertFree(host.ports, session);
-    const isDry = given.has("dry-run");
-    const { files, callIds } = await undoEdits(host, session, given.has("all") ? "all" : "last", isDry);
-    if (callIds.length === 0) io.stderr.write(`no edits to undo in ${session}\n`);
-    for (const file of files) io.stdout.write(`${isDry ? "would be " : ""}${file.change}  ${sanitizeLine(file.path)}\n`);
+    if (given.has("steps")) await listSteps(host, session, io);
+    else {
+      const events = to === undefined ? [] : await host.ports.log.read(session, 1);
+      const reach: UndoReach = to === undefined ? (given.has("all") ? "all" : "last") : { before: eventAt(events, session, to) };
+      const isDry = given.has("dry-run");
+      const undone = await undoSession(host, session, { reach, isDry, onWait: (message) => void io.stderr.write(`${message}\n`) });
+      if (undone.files.length === 0) io.stderr.write(`nothing to undo in ${session}\n`);
+      const { lines, notes } = renderUndone(undone, isDry);
+      for (const line of lines) io.stdout.write(`${line}\n`);
+      for (const note of notes) io.stderr.write(`${note}\n`);
+    }
     return 0;
   } finally {
     await host.close();
   }
+}
+
+async function listSteps({ ports }: OpenHost, session: string, io: Io): Promise<void> {
+  const steps = ports.checkpoints === undefined ? [] : await changedSteps(await ports.log.read(session, 1), ports.checkpoints);
+  if (steps.length === 0) io.stderr.write(`no step of ${session} may have changed files\n`);
+  const rows = steps.map(({ point, files, summary }) => [point, `${files} file${files === 1 ? "" : "s"}`, sanitizeLine(summary.split("\n", 1)[0] ?? "")]);
+  for (const line of table(rows, io.stdout.columns ?? 100)) io.stdout.write(`${line}\n`);
 }
 
 export const command: Command = { ...spec, run };

@@ -373,6 +373,13 @@ export const keys = {
     "how long sessions are kept",
     { reason: "the sessions are yours" },
   ),
+  checkpoints: key(
+    table({
+      max_size_mb: key(count, "millions of bytes that are kept of files for undo, over all sessions; beyond, the oldest is let go", { default: 1000 }),
+    }),
+    "what is kept so that commands can be taken back",
+    { reason: "the disk is yours" },
+  ),
 };
 
 /** The config with every layer applied. Tables and names are always there, a single value only where it is set. */

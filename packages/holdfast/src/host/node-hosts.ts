@@ -10,6 +10,7 @@ import { programsOf } from "../config/definitions.ts";
 import { serversOf } from "../mcp/servers.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { confinementOf, recipeOf } from "./confine.ts";
+import { lazyCheckpoints } from "./checkpoints.ts";
 import { createHttp } from "./http.ts";
 import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
@@ -67,7 +68,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     { ripgrepFolder },
     { secretPaths },
     { createProcesses },
-    { createObserver },
+    { createObserver, openParts },
     tools,
     checks,
     harness,
@@ -146,11 +147,11 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     budget: config.skills.budgetTokens,
     isTrusted: reach.isTrusted,
   });
+  const looked = { files, blobs, cacheDir: join(home, "cache"), home: user };
+  const parts = openParts(looked);
   const observer = createObserver({
-    files,
-    blobs,
-    cacheDir: join(home, "cache"),
-    home: user,
+    ...looked,
+    parts,
     more: skills.sections,
     instructions: config.instructions,
   });
@@ -202,6 +203,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     director: harness.createDirector({ servers: mcp.source?.servers.map(({ config: { name } }) => name) ?? [] }),
     secrets: secrets.all,
     signer,
+    checkpoints: lazyCheckpoints({ parts, blobs, home, mostBytes: config.checkpoints.maxSizeMb * 1_000_000, onNote: options.onNote }),
     wakeups: createWakeups(bellOf(options)),
     ...(hooks === null ? {} : { hooks }),
     ...(sandbox === null ? {} : { sandbox }),

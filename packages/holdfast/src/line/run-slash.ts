@@ -7,13 +7,15 @@ import { moment } from "../render/numbers.ts";
 import { sanitize, sanitizeLine } from "../render/sanitize.ts";
 import { renderPrompts } from "../render/prompts.ts";
 import { renderSkills } from "../render/skills.ts";
+import { renderUndone } from "../render/undo.ts";
 import { renderPlan } from "../render/question.ts";
 import { renderUsage } from "../render/session.ts";
 import type { Style } from "../render/style.ts";
 import type { OpenHost, OpenStore } from "../runtime-api.ts";
 import { markOf } from "../policy/modes.ts";
 import { checkFromCommand } from "../session/checks.ts";
-import { undoEdits } from "../session/undo-edits.ts";
+import { undoSession } from "../session/undo.ts";
+import { eventAt, pointForm } from "../undo/point.ts";
 import type { SlashName } from "./slash.ts";
 import { slashCommands } from "./slash.ts";
 
@@ -64,8 +66,13 @@ async function slash(name: Exclude<SlashName, "quit">, rest: string, context: Sl
     }
     case "undo": {
       if (current === null) return ["nothing to undo yet"];
-      const { callIds, files } = await undoEdits(current.host, current.session, rest === "all" ? "all" : "last", false);
-      return callIds.length === 0 ? ["no edits to undo"] : files.map((file) => `${file.change}  ${sanitizeLine(file.path)}`);
+      if (rest !== "" && rest !== "all" && !pointForm.test(rest)) return ["/undo, /undo all, or /undo 2.3 for what was changed from that step on"];
+      const { host, session } = current;
+      const reach = rest === "" ? "last" : rest === "all" ? "all" : { before: eventAt(await host.ports.log.read(session, 1), session, rest) };
+      const undone = await undoSession(host, session, { reach, isDry: false });
+      if (undone.files.length === 0) return ["nothing to undo"];
+      const { lines, notes } = renderUndone(undone, false);
+      return [...lines.map((line) => paintDiff(line, context.style)), ...notes.map(context.style.dim)];
     }
     case "plan": {
       const isOff = rest === "off";

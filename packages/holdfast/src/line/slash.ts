@@ -4,7 +4,7 @@ export const slashCommands = {
   help: "this list",
   model: "/model shows the model, /model PROVIDER/NAME changes it from the next turn on",
   checks: "/checks lists the checks, /checks add CMD adds one",
-  undo: "takes back the last turn's edits (/undo all: the whole session's)",
+  undo: "takes back what the last turn changed (/undo all: the session; /undo 2.3: from that step on)",
   plan: "plans only, and asks you to accept the plan: /plan PROMPT plans that, /plan alone what comes next, /plan off leaves it",
   steps: "the model's steps for this session",
   diff: "what changed in the last turn",

@@ -54,6 +54,12 @@ export async function fileDiff(contents: Contents, before: Manifest, after: Mani
   return [...modes, ...head, ...hunks(decode(old), decode(next))].join("\n") + "\n";
 }
 
+/** Unified hunks between two contents; null where one of them is no text, or too large. */
+export function textDiff(old: Uint8Array, next: Uint8Array): string[] | null {
+  if (Math.max(old.length, next.length) > largestText || isBinary(old) || isBinary(next)) return null;
+  return hunks(decode(old), decode(next));
+}
+
 async function textsOf(contents: Contents, pair: Pair): Promise<{ old: string; next: string } | null> {
   if ((pair.before?.size ?? 0) > largestText || (pair.after?.size ?? 0) > largestText) return null;
   const [old, next] = [await bytesOf(contents, pair.before), await bytesOf(contents, pair.after)];

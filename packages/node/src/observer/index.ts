@@ -1,2 +1,3 @@
 export { createObserver, type ObserverInput } from "./observer.ts";
 export { manifestBlobs } from "./manifest.ts";
+export { openParts } from "./parts.ts";

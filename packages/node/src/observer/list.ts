@@ -192,7 +192,7 @@ async function settleRules(
   return rules;
 }
 
-function ruleFile(lister: Lister, rules: string): string {
+export function ruleFile(lister: Pick<ListPlaces, "rulesDir">, rules: string): string {
   const file = join(lister.rulesDir, sha256(rules).slice(0, 32));
   if (!existsSync(file)) {
     mkdirSync(lister.rulesDir, { recursive: true, mode: 0o700 });

@@ -26,6 +26,7 @@ export interface WorkspaceParts {
   readonly kept: KeptContents;
   readonly contents: Contents;
   readonly places: ListPlaces;
+  readonly rootPaths: readonly string[];
   readonly roots: () => readonly SnapshotRoot[];
   load(manifest: string): Promise<Manifest>;
   store(manifest: Manifest): Promise<string>;
@@ -55,6 +56,7 @@ export function openParts({ files, blobs, cacheDir, home }: WorkspaceInput): Wor
     kept,
     contents: createContents(git, files.roots, kept),
     places: { git, rulesDir: join(cacheDir, "rules"), home, indexes: new Map() },
+    rootPaths: files.roots.map((root) => root.path),
     roots: () =>
       (opened ??= files.roots.map((root) => ({
         ...root,

@@ -5,7 +5,7 @@ import { spawnRipgrep } from "../files/limited.ts";
 import { decodeNames } from "./names.ts";
 
 /** Never in scope where there is no version control to say what belongs to the project. */
-const neverInScope = [".git", "node_modules"];
+export const neverInScope = [".git", "node_modules"];
 
 /** Longer than any real tree takes. An ignore file that is a pipe would be waited for. */
 const mostMs = 180_000;

@@ -10,6 +10,7 @@ import { showHidden } from "../hidden.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { isFatal, messageOf, newId, stop, stopAt } from "./driver.ts";
+import { afterCall, withCheckpoint } from "./checkpoint.ts";
 import { callContext } from "./gate.ts";
 import { labelFor } from "./label.ts";
 import { askHooks, contextOf } from "./hooks.ts";
@@ -52,7 +53,7 @@ export async function intend(driver: Driver, calls: readonly OpenCall[]): Promis
       ];
     }),
   );
-  return events.flat();
+  return withCheckpoint(driver, events.flat());
 }
 
 async function prepare(driver: Driver, callId: string, { name, plan, scope }: CallRegister): Promise<Prepared | CallRefusal> {
@@ -80,7 +81,12 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
       if (takesClaim) await claim(driver, callId, intent.attempt);
       mayHaveActed = true;
       const looked = isBegun ? null : await lookAt(driver, expectedFiles(register.plan.expect));
-      const outcome = await (attach ?? tool.run)(intent, contextOf(handOver), signal);
+      let outcome: CallOutcome | null = null;
+      try {
+        outcome = await (attach ?? tool.run)(intent, contextOf(handOver), signal);
+      } finally {
+        afterCall(driver, register.plan, outcome);
+      }
       return looked === null ? outcome : { ...outcome, files: await lookAgain(driver, looked) };
     };
     if (register.plan.workspace !== "exclusive") {

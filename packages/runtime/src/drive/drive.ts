@@ -1,4 +1,4 @@
-import type { AssistantMessage, SessionEvent } from "@holdfast/protocol";
+import type { AssistantMessage, Checkpoint, SessionEvent } from "@holdfast/protocol";
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { exitStatus } from "@holdfast/protocol/outcome";
 import { advance } from "../kernel/advance.ts";
@@ -277,6 +277,10 @@ async function callInside(driver: Driver, callId: string, signal: AbortSignal): 
   return driver.hasSandbox === true ? [...events, ...(await lostUnder(driver, events))] : events;
 }
 
+function withCheckpoint(event: SessionEvent, checkpoint: Checkpoint): SessionEvent {
+  return event.type === "turn.ended" ? { type: event.type, payload: { ...event.payload, checkpoint } } : event;
+}
+
 async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Promise<readonly SessionEvent[]> {
   try {
     switch (effect.type) {
@@ -298,8 +302,11 @@ async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Pro
         return await judgeOutput(driver, effect.step);
       case "compact":
         return await compactWindow(driver, signal);
-      case "end":
-        return await endTurn(driver);
+      case "end": {
+        const checkpoint = await driver.ports.checkpoints?.close(driver.session);
+        const events = await endTurn(driver);
+        return checkpoint == null ? events : events.map((event) => withCheckpoint(event, checkpoint));
+      }
     }
   } catch (error) {
     if (effect.type === "end" || effect.type === "call" || isFatal(error)) throw error;

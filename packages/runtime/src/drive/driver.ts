@@ -196,6 +196,11 @@ function blobsOf(event: SessionEvent): string[] {
       return [...event.payload.blobs, ...event.payload.evidence.flatMap(outputsOf)];
     case "snapshot.recorded":
       return event.payload.blobs;
+    case "call.intended":
+    case "turn.ended":
+      return event.payload.checkpoint?.blobs ?? [];
+    case "edits.undone":
+      return event.payload.blobs ?? [];
     case "check.completed":
       return outputsOf(event.payload.evidence);
     default:

@@ -1,5 +1,6 @@
 export * from "./blobs.ts";
 export * from "./check-files.ts";
+export * from "./checkpoints.ts";
 export * from "./clock.ts";
 export * from "./director.ts";
 export * from "./embedder.ts";

@@ -1,5 +1,6 @@
 import type { Approval, Delta, Question, Report, SessionEvent, Settings, Standing, CheckDefinition, Root } from "@holdfast/protocol";
 import type { BlobStore } from "./blobs.ts";
+import type { Checkpoints } from "./checkpoints.ts";
 import type { Clock } from "./clock.ts";
 import type { Director } from "./director.ts";
 import type { Files } from "./files.ts";
@@ -43,6 +44,8 @@ export interface Ports {
   readonly sandbox?: Sandbox;
   /** Left out where no hooks are set. */
   readonly hooks?: Hooks;
+  /** Left out where nothing but edits can be taken back. */
+  readonly checkpoints?: Checkpoints;
 }
 
 /** What a new session starts with. */

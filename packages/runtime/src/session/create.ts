@@ -1,10 +1,11 @@
-import type { CheckDefinition, SessionEvent, Settings } from "@holdfast/protocol";
+import type { CheckDefinition, EventPayload, SessionEvent, Settings } from "@holdfast/protocol";
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { Driver } from "../drive/driver.ts";
 import { flush, stage } from "../drive/driver.ts";
 import { askHooks } from "../drive/hooks.ts";
 import { loadBare } from "../drive/load.ts";
 import { withSession } from "../drive/session-lock.ts";
+import { withWorkspace } from "../drive/workspace-lock.ts";
 import { createRegisters, emptyHead } from "../kernel/state.ts";
 import { createRequestDigests } from "../kernel/request-digests.ts";
 import { createWindow } from "../kernel/window.ts";
@@ -65,9 +66,25 @@ export async function acceptChecks(ports: Ports, session: string, checks: readon
   });
 }
 
-/** Records that edits were taken back by a person. */
-export async function recordUndo(ports: Ports, session: string, callIds: readonly string[]): Promise<void> {
-  await amend(ports, session, () => [{ type: "edits.undone", payload: { callIds: [...callIds] } }]);
+/**
+ * Takes something back for a person, and records it. Meanwhile nobody drives the session or runs a command in its workspace.
+ * Null: there was nothing to be done.
+ */
+export async function recordUndo(
+  ports: Ports,
+  session: string,
+  undo: () => Promise<EventPayload<"edits.undone"> | null>,
+  onWait?: (message: string) => void,
+): Promise<void> {
+  await amend(
+    ports,
+    session,
+    (driver) =>
+      withWorkspace(onWait === undefined ? driver : { ...driver, options: { ...driver.options, onWait } }, "undo", new AbortController().signal, async () => {
+        const undone = await undo();
+        return undone === null ? [] : [{ type: "edits.undone", payload: undone }];
+      }),
+  );
 }
 
 /** Records something of a session that nobody drives. */

@@ -282,7 +282,7 @@ const administered: Scenario = {
     ({ api, ports, session }) => api.acceptChecks(ports, session, [testCheck]),
     async ({ api, ports, session }) => {
       const undone = (await api.readSession(ports, session)).events.some(({ type }) => type === "edits.undone");
-      if (!undone) await api.recordUndo(ports, session, ["call"]);
+      if (!undone) await api.recordUndo(ports, session, async () => ({ callIds: ["call"] }));
     },
     async ({ api, ports, session, outside }) => {
       const known = outside.known.get("fork");

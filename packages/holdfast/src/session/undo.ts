@@ -1,0 +1,206 @@
+import type { EventPayload, StoredEvent, TreeChange } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
+import type { Checkpoints, Restore, RestoreResult, RestoreStep } from "@holdfast/runtime";
+import { isSameNode } from "@holdfast/runtime/tree-change";
+import type { OpenHost } from "../runtime-api.ts";
+import { undoDiff } from "../undo/diff.ts";
+import { payloadOf, readJournal, stepsOf } from "../undo/journal.ts";
+import { notUndone, type OtherCall } from "../undo/not-undone.ts";
+import { planUndo } from "../undo/plan.ts";
+
+/** How far back: the newest turn that has something left to undo, everything, or as it was before this event. */
+export type UndoReach = "last" | "all" | { readonly before: number };
+
+export interface Undone {
+  readonly files: readonly { readonly path: string; readonly change: "restored" | "deleted" }[];
+  /** What it makes of the files, line by line. */
+  readonly diff: readonly string[];
+  /** What stays as the session left it. */
+  readonly left: readonly string[];
+  /** True where it was begun by a process that died. */
+  readonly isFinished: boolean;
+}
+
+export interface UndoOptions {
+  readonly reach: UndoReach;
+  /** Only says what would be done. */
+  readonly isDry: boolean;
+  readonly onWait?: (message: string) => void;
+}
+
+/** More changes than these are listed in a blob. */
+const mostInline = 200;
+const largestShown = 1024 * 1024;
+
+/**
+ * Takes back what the session's calls changed in files, all of it or nothing. What others changed meanwhile stays; where they
+ * changed the same file it throws `undo_conflict` and names every such file, and those whose earlier content is gone.
+ */
+export async function undoSession(host: OpenHost, session: string, options: UndoOptions): Promise<Undone> {
+  const { ports, runtime } = host;
+  const checkpoints = checkpointsOf(host);
+  let undone: Undone = { files: [], diff: [], left: [], isFinished: false };
+  const pending = await checkpoints.unfinished(session);
+  if (options.isDry) return pending === null ? (await prepare(host, checkpoints, session, options)).undone : dryOf(pending);
+  let isRecorded = false;
+  let changes: readonly TreeChange[] = [];
+  await runtime.recordUndo(
+    ports,
+    session,
+    async () => {
+      let restore: Restore;
+      let result: RestoreResult;
+      if (pending !== null) {
+        restore = pending;
+        result = await checkpoints.finish(session);
+        undone = { ...dryOf(pending), isFinished: true };
+      } else {
+        const prepared = await prepare(host, checkpoints, session, options);
+        undone = prepared.undone;
+        restore = { steps: prepared.steps, note: prepared.callIds };
+        if (prepared.steps.length === 0) return null;
+        result = await checkpoints.restore(session, restore);
+      }
+      undone = { ...undone, left: [...keptFolders(result), ...undone.left] };
+      isRecorded = true;
+      changes = restore.steps.map(({ path, from, to }) => ({ path, by: "session", before: from, after: bare(to) }));
+      const isLong = changes.length > mostInline;
+      const list = isLong ? await ports.blobs.put(new TextEncoder().encode(JSON.stringify(changes))) : undefined;
+      const payload: EventPayload<"edits.undone"> = {
+        callIds: Array.isArray(restore.note) ? restore.note.map(String) : [],
+        changes: isLong ? [] : [...changes],
+        ...(list === undefined ? {} : { list, blobs: [list] }),
+      };
+      return payload;
+    },
+    options.onWait,
+  );
+  if (isRecorded) {
+    await checkpoints.settled(session);
+    checkpoints.changed(session, changes);
+  }
+  return undone;
+}
+
+/** Its content stays with the calls that were taken back. */
+function bare(node: RestoreStep["to"]): RestoreStep["to"] {
+  return node === null ? null : { ...node, content: null };
+}
+
+interface PreparedUndo {
+  readonly steps: readonly RestoreStep[];
+  readonly callIds: string[];
+  readonly undone: Undone;
+}
+
+async function prepare(host: OpenHost, checkpoints: Checkpoints, session: string, { reach }: UndoOptions): Promise<PreparedUndo> {
+  const events = await host.ports.log.read(session, 1);
+  const lookNow = async (manifest: string) => {
+    const { base } = await checkpoints.take({ session, commands: [], manifest });
+    return base === undefined ? null : checkpoints.tree(base);
+  };
+  for (const before of placesOf(events, reach)) {
+    const journal = await readJournal(events, before, checkpoints, lookNow);
+    const { steps, interleaved } = planUndo(journal.entries);
+    const now = await checkpoints.nodesAt(steps.map(({ path }) => path));
+    const open = steps.filter(({ path, to }) => !isSameNode(now.get(path) ?? null, to));
+    if (steps.length === 0 && reach === "last") continue;
+    const conflicts = conflictsOf(open, interleaved, now);
+    if (conflicts.length > 0) throw conflictError(conflicts);
+    const { cwd } = host.ports.files;
+    const diff = await undoDiff(
+      open,
+      (node, most) => checkpoints.content(node, most),
+      async (path) => {
+        const node = now.get(path) ?? null;
+        return node === null || node.size > largestShown ? null : checkpoints.contentAt(path);
+      },
+      (path) => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path),
+    );
+    const left = notUndone(journal, othersOf(events, before), hasNetwork(events));
+    return {
+      steps: open,
+      callIds: journal.calls.map(({ callId }) => callId),
+      undone: { files: open.map(fileOf), diff, left: open.length === 0 ? [] : left, isFinished: false },
+    };
+  }
+  return { steps: [], callIds: [], undone: { files: [], diff: [], left: [], isFinished: false } };
+}
+
+/** Where an undo may begin, the likeliest first. */
+function placesOf(events: readonly StoredEvent[], reach: UndoReach): number[] {
+  if (reach === "all") return [1];
+  if (reach !== "last") return [reach.before];
+  return stepsOf(events)
+    .filter(({ step }) => step === 0)
+    .map(({ seq }) => seq)
+    .toReversed();
+}
+
+function conflictsOf(steps: readonly RestoreStep[], interleaved: readonly string[], now: ReadonlyMap<string, RestoreStep["from"]>): string[] {
+  const conflicts: string[] = [];
+  for (const { path, from, to } of steps) {
+    const current = now.get(path) ?? null;
+    if (interleaved.includes(path)) conflicts.push(`${path}: changed by something else between the session's steps`);
+    else if (!isSameNode(current, from)) conflicts.push(`${path}: ${current === null ? "deleted" : "changed"} since`);
+    else if (to?.kind === "other") conflicts.push(`${path}: a socket or a device can't be made again`);
+    else if (to !== null && to.content === null && to.digest !== null && to.digest !== from?.digest)
+      conflicts.push(`${path}: its earlier content was not kept`);
+  }
+  return conflicts;
+}
+
+function fileOf({ path, from, to }: RestoreStep): Undone["files"][number] {
+  const isFolder = (to ?? from)?.kind === "folder";
+  return { path: isFolder ? `${path}/` : path, change: to === null ? "deleted" : "restored" };
+}
+
+function dryOf(restore: Restore): Undone {
+  return { files: restore.steps.map(fileOf), diff: [], left: [], isFinished: false };
+}
+
+function keptFolders(result: RestoreResult): string[] {
+  switch (result.type) {
+    case "restored":
+      return result.kept.map((path) => `${path}/: it holds something else`);
+    case "refused":
+      throw conflictError(
+        result.paths.map(({ path, why }) => `${path}: ${why === "changed" ? "changed just now" : "its earlier content was not kept, or was let go"}`),
+      );
+    case "failed":
+      throw new HoldfastError("undo_conflict", `can't write ${result.path}: ${result.message}`, { hint: "nothing was changed" });
+  }
+}
+
+/** Calls that may have changed something that isn't a file here. */
+function othersOf(events: readonly StoredEvent[], from: number): OtherCall[] {
+  const decided = new Map<string, OtherCall>();
+  const others: OtherCall[] = [];
+  for (const event of events) {
+    const made = payloadOf(event, "call.decided");
+    if (made !== null && !made.plan.changesWorkspace && made.plan.replay !== "safe" && made.plan.question === undefined)
+      decided.set(made.callId, { tool: made.tool ?? "", summary: made.plan.summary });
+    const intended = event.seq < from ? null : payloadOf(event, "call.intended");
+    const other = intended === null ? undefined : decided.get(intended.callId);
+    if (other !== undefined) others.push(other);
+  }
+  return others;
+}
+
+function hasNetwork(events: readonly StoredEvent[]): boolean {
+  const last = events.findLast((event) => event.type === "session.changed" || event.type === "session.created");
+  const settings = last === undefined ? null : (payloadOf(last, "session.changed") ?? payloadOf(last, "session.created"))?.settings;
+  return settings !== undefined && settings !== null && settings.network !== "none";
+}
+
+function checkpointsOf({ ports }: OpenHost): Checkpoints {
+  if (ports.checkpoints === undefined) throw new HoldfastError("usage", "files can't be taken back here");
+  return ports.checkpoints;
+}
+
+function conflictError(conflicts: readonly string[]): HoldfastError {
+  return new HoldfastError("undo_conflict", ["nothing was undone:", ...conflicts.map((conflict) => `  ${conflict}`)].join("\n"), {
+    hint: "put these files back as they were, or restore them by hand (git diff, git restore)",
+  });
+}
+

@@ -1,0 +1,194 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { TreeNode } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
+import { isSameNode } from "@holdfast/runtime/tree-change";
+import type { Restore, RestoreResult, RestoreStep } from "@holdfast/runtime/ports/checkpoints";
+import { encoded, inFolder } from "./hold.ts";
+import { makeMove, takeBack } from "./moves.ts";
+import { nodeAt } from "./nodes-at.ts";
+import { isOnlyMode, planMoves } from "./plan-restore.ts";
+import { readNote, removeNote, type RestoreNote, writeNote } from "./restore-note.ts";
+import { stage } from "./stage.ts";
+
+export interface RestorePlaces {
+  /** Holdfast's own folder, for the notes of restores that are under way. */
+  readonly home: string;
+  /** The workspace's roots, real paths. */
+  readonly roots: readonly string[];
+  /** The content of a node piece by piece; null where it isn't kept any more. */
+  readonly pieces: (node: TreeNode) => AsyncIterable<Uint8Array | null>;
+  /** Called before each thing that is done: where a test ends the process. */
+  readonly onStop?: (what: string) => void;
+}
+
+type Refusals = Extract<RestoreResult, { type: "refused" }>["paths"];
+
+/**
+ * All steps or none. What comes is first made beside the workspace's files; a note then says that it is gone through with;
+ * what follows are renames, which need no room. Where one of them is refused, those before it are taken back.
+ */
+export async function restoreTree(places: RestorePlaces, session: string, restore: Restore): Promise<RestoreResult> {
+  const earlier = readNote(places.home, session);
+  if (earlier?.isMoving === true) return finishRestore(places, session);
+  if (earlier !== null) cleanUp(places, session);
+  const refused = await refusals(places, restore.steps);
+  if (refused.length > 0) return { type: "refused", paths: refused };
+  const note = { restore, staging: `.holdfast-undo-${randomBytes(8).toString("hex")}`, opened: lockedFolders(places, restore.steps), isMoving: false };
+  let at = "";
+  try {
+    stop(places, "note");
+    writeNote(places.home, session, note);
+    for (const root of rootsOf(places, restore.steps)) {
+      at = root;
+      mkdirSync(join(root, note.staging), { mode: 0o700 });
+    }
+    for (const [n, { path, from, to }] of restore.steps.entries()) {
+      at = path;
+      if (to === null || to.kind === "folder" || isOnlyMode(from, to)) continue;
+      stop(places, `stage ${n}`);
+      if (await stage(join(rootOf(places, path), note.staging, `new-${n}`), to, places.pieces(to))) continue;
+      cleanUp(places, session);
+      return { type: "refused", paths: [{ path, why: "not_kept" }] };
+    }
+    stop(places, "decide");
+    writeNote(places.home, session, { ...note, isMoving: true });
+  } catch (error) {
+    cleanUp(places, session);
+    return failure(at, error);
+  }
+  return move(places, session, { ...note, isMoving: true });
+}
+
+/**
+ * What an earlier process had decided is gone through with; where it had not, nothing was changed and it is done anew. Where
+ * somebody has changed one of the files meanwhile, what was done is taken back.
+ */
+export async function finishRestore(places: RestorePlaces, session: string): Promise<RestoreResult> {
+  const note = readNote(places.home, session);
+  if (note === null) return { type: "restored", kept: [] };
+  if (!note.isMoving) return restoreTree(places, session, note.restore);
+  const changed: string[] = [];
+  for (const { path, from, to } of note.restore.steps) {
+    const now = await nodeAt(rootOf(places, path), path);
+    // Between two moves a path is as it was, as it will be, or empty.
+    const isOurs = now === null || isSameNode(now, from) || isSameNode(now, to) || (now.kind === "folder" && (from?.kind === "folder" || to?.kind === "folder"));
+    if (!isOurs) changed.push(path);
+  }
+  if (changed.length === 0) return move(places, session, note);
+  goBack(places, session, note, changed);
+  return { type: "refused", paths: changed.map((path) => ({ path, why: "changed" })) };
+}
+
+/** Takes away what a restore left beside the files, and its note. */
+export function cleanUp(places: RestorePlaces, session: string): void {
+  const note = readNote(places.home, session);
+  if (note === null) return;
+  for (const root of rootsOf(places, note.restore.steps)) rmSync(join(root, note.staging), { recursive: true, force: true });
+  removeNote(places.home, session);
+}
+
+function move(places: RestorePlaces, session: string, note: RestoreNote): RestoreResult {
+  const moves = planMoves(note.restore.steps, (path) => rootOf(places, path));
+  const kept: string[] = [];
+  let at = "";
+  try {
+    for (const { path, mode } of note.opened) setMode(places, path, mode | 0o700);
+    for (const each of moves) {
+      at = each.path;
+      stop(places, `${each.type} ${each.n}`);
+      if (makeMove(note.staging, each) === "kept") kept.push(each.path);
+    }
+    const planned = new Set(note.restore.steps.map(({ path }) => path));
+    for (const { path, mode } of note.opened) if (!planned.has(path)) setMode(places, path, mode);
+    stop(places, "moved");
+    return { type: "restored", kept };
+  } catch (error) {
+    goBack(places, session, note, []);
+    return failure(at, error);
+  }
+}
+
+/** `except`: paths that somebody else has changed; what stood there before stays beside them where it can't go back. */
+function goBack(places: RestorePlaces, session: string, note: RestoreNote, except: readonly string[]): void {
+  const moves = planMoves(note.restore.steps, (path) => rootOf(places, path)).toReversed();
+  for (const each of moves) {
+    if (except.includes(each.path)) continue;
+    try {
+      takeBack(note.staging, each);
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      // It was not made, or its folder was not.
+      if (code === "ENOENT") continue;
+      throw new HoldfastError("internal", `what was restored could not all be put back: ${each.path}`, { cause });
+    }
+  }
+  for (const { path, mode } of note.opened) setMode(places, path, mode);
+  cleanUp(places, session);
+}
+
+async function refusals(places: RestorePlaces, steps: readonly RestoreStep[]): Promise<Refusals> {
+  const refused: Refusals[number][] = [];
+  for (const { path, from, to } of steps) {
+    if (!isSameNode(await nodeAt(rootOf(places, path), path), from)) refused.push({ path, why: "changed" });
+    else if (to !== null && !isOnlyMode(from, to) && (to.kind === "other" || (hasContent(to) && to.content === null)))
+      refused.push({ path, why: "not_kept" });
+  }
+  return refused;
+}
+
+function hasContent({ kind }: TreeNode): boolean {
+  return kind === "file" || kind === "link";
+}
+
+/** Folders in which something is to be done and which may not be written now. */
+function lockedFolders(places: RestorePlaces, steps: readonly RestoreStep[]): RestoreNote["opened"] {
+  const folders = new Set(steps.flatMap(({ path }) => (places.roots.includes(path) ? [] : [dirname(path)])));
+  return [...folders].sort().flatMap((path) => {
+    const stat = lstatSync(encoded(path), { throwIfNoEntry: false });
+    if (stat === undefined || !stat.isDirectory() || (stat.mode & 0o300) === 0o300) return [];
+    return [{ path, mode: stat.mode & 0o7777 }];
+  });
+}
+
+function setMode(places: RestorePlaces, path: string, mode: number): void {
+  if (places.roots.includes(path)) return chmodSync(path, mode);
+  try {
+    inFolder(rootOf(places, path), path, (at) => {
+      if (lstatSync(at).isDirectory()) chmodSync(at, mode);
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+function rootsOf(places: RestorePlaces, steps: readonly RestoreStep[]): readonly string[] {
+  return [...new Set(steps.map(({ path }) => rootOf(places, path)))];
+}
+
+/** The path's root, or the folder of a file that lies outside all of them. */
+export function rootOf({ roots }: Pick<RestorePlaces, "roots">, path: string): string {
+  let found = "";
+  for (const root of roots) if (root.length > found.length && path.startsWith(`${root}/`)) found = root;
+  return found === "" ? dirname(path) : found;
+}
+
+function stop({ onStop }: RestorePlaces, what: string): void {
+  onStop?.(what);
+}
+
+function failure(path: string, error: unknown): RestoreResult {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (typeof code !== "string" || error instanceof HoldfastError) throw error;
+  switch (code) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return { type: "failed", path, message: "the disk is full" };
+    case "EACCES":
+    case "EPERM":
+      return { type: "failed", path, message: "permission denied" };
+    default:
+      return { type: "failed", path, message };
+  }
+}
