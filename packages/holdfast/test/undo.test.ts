@@ -107,7 +107,11 @@ describe("the plan", () => {
   });
 
   test("leaves alone what only others changed, and names what they changed in between", async () => {
-    const events = stored(turn, ...command("a"), ...command("b", moved("f", "1", "2"), moved("f", "2", "3", "outside"), moved("u", "1", "2", "outside")));
+    const events = stored(
+      turn,
+      ...command("a"),
+      ...command("b", moved("f", "1", "2"), moved("f", "2", "3", "outside"), moved("u", "1", "2", "outside")),
+    );
     const plan = await planOf(events);
     expect(plan.interleaved).toEqual(["f"]);
     expect(plan.steps.map(({ path }) => path)).toEqual(["f"]);

@@ -17,7 +17,11 @@ const spec: CommandSpec = {
   summary: "Takes back what a session's edits and commands changed in files: shows the difference, then restores what was there before.",
   usage: ["holdfast undo [SESSION] [--to STEP | --all] [--dry-run]", "holdfast undo [SESSION] --steps"],
   flags: {
-    to: { kind: "string", value: "STEP", help: "back to before this step: 2.3 is the third of the second turn, 2. the whole turn; or an event's number" },
+    to: {
+      kind: "string",
+      value: "STEP",
+      help: "back to before this step: 2.3 is the third of the second turn, 2. the whole turn; or an event's number",
+    },
     all: { kind: "boolean", help: "back to before the session" },
     steps: { kind: "boolean", help: "only list the steps that may have changed files" },
     "dry-run": { kind: "boolean", help: "only say what would be done" },
@@ -37,7 +41,8 @@ const spec: CommandSpec = {
 
 async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const to = given.value("to");
-  if (to !== undefined && !pointForm.test(to)) throw usage(spec, `--to ${JSON.stringify(to)} is no step`, "2.3 is the third step of the second turn");
+  if (to !== undefined && !pointForm.test(to))
+    throw usage(spec, `--to ${JSON.stringify(to)} is no step`, "2.3 is the third step of the second turn");
   if (to !== undefined && given.has("all")) throw usage(spec, "--to and --all don't go together");
   const setup = await openSetup(io);
   const [id] = given.words;
@@ -74,7 +79,11 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
 async function listSteps({ ports }: OpenHost, session: string, io: Io): Promise<void> {
   const steps = ports.checkpoints === undefined ? [] : await changedSteps(await ports.log.read(session, 1), ports.checkpoints);
   if (steps.length === 0) io.stderr.write(`no step of ${session} may have changed files\n`);
-  const rows = steps.map(({ point, files, summary }) => [point, `${files} file${files === 1 ? "" : "s"}`, sanitizeLine(summary.split("\n", 1)[0] ?? "")]);
+  const rows = steps.map(({ point, files, summary }) => [
+    point,
+    `${files} file${files === 1 ? "" : "s"}`,
+    sanitizeLine(summary.split("\n", 1)[0] ?? ""),
+  ]);
   for (const line of table(rows, io.stdout.columns ?? 100)) io.stdout.write(`${line}\n`);
 }
 

@@ -375,7 +375,9 @@ export const keys = {
   ),
   checkpoints: key(
     table({
-      max_size_mb: key(count, "millions of bytes that are kept of files for undo, over all sessions; beyond, the oldest is let go", { default: 1000 }),
+      max_size_mb: key(count, "millions of bytes that are kept of files for undo, over all sessions; beyond, the oldest is let go", {
+        default: 1000,
+      }),
     }),
     "what is kept so that commands can be taken back",
     { reason: "the disk is yours" },

@@ -137,7 +137,11 @@ function placesOf(events: readonly StoredEvent[], reach: UndoReach): number[] {
     .toReversed();
 }
 
-function conflictsOf(steps: readonly RestoreStep[], interleaved: readonly string[], now: ReadonlyMap<string, RestoreStep["from"]>): string[] {
+function conflictsOf(
+  steps: readonly RestoreStep[],
+  interleaved: readonly string[],
+  now: ReadonlyMap<string, RestoreStep["from"]>,
+): string[] {
   const conflicts: string[] = [];
   for (const { path, from, to } of steps) {
     const current = now.get(path) ?? null;
@@ -165,7 +169,9 @@ function keptFolders(result: RestoreResult): string[] {
       return result.kept.map((path) => `${path}/: it holds something else`);
     case "refused":
       throw conflictError(
-        result.paths.map(({ path, why }) => `${path}: ${why === "changed" ? "changed just now" : "its earlier content was not kept, or was let go"}`),
+        result.paths.map(
+          ({ path, why }) => `${path}: ${why === "changed" ? "changed just now" : "its earlier content was not kept, or was let go"}`,
+        ),
       );
     case "failed":
       throw new HoldfastError("undo_conflict", `can't write ${result.path}: ${result.message}`, { hint: "nothing was changed" });
@@ -203,4 +209,3 @@ function conflictError(conflicts: readonly string[]): HoldfastError {
     hint: "put these files back as they were, or restore them by hand (git diff, git restore)",
   });
 }
-

@@ -17,7 +17,10 @@ export async function undoDiff(
     if (!isShown(from) || !isShown(to) || (from === null && to === null)) continue;
     const name = shown(path);
     if (from !== null && to !== null && from.digest === to.digest) continue;
-    const [old, next] = [from === null ? new Uint8Array() : await now(path), to === null ? new Uint8Array() : await content(to, largestText)];
+    const [old, next] = [
+      from === null ? new Uint8Array() : await now(path),
+      to === null ? new Uint8Array() : await content(to, largestText),
+    ];
     const text = old === null || next === null ? null : textDiff(old, next);
     const head = [`--- ${from === null ? "/dev/null" : `a/${name}`}`, `+++ ${to === null ? "/dev/null" : `b/${name}`}`];
     const body = text ?? ["(no text, or too much of it)"];

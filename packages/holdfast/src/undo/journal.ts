@@ -126,7 +126,8 @@ function take(state: ReadState, event: StoredEvent): void {
     state.decided.set(callId, { callId, tool, plan, turn: state.turn, step: state.step });
   }
   const settled = payloadOf(event, "call.settled");
-  for (const file of settled?.outcome.changed ?? []) state.entries.push({ ...changeOf(file), seq: event.seq, callId: settled?.callId ?? "" });
+  for (const file of settled?.outcome.changed ?? [])
+    state.entries.push({ ...changeOf(file), seq: event.seq, callId: settled?.callId ?? "" });
 }
 
 /** The call that this event makes durable begins; what a checkpoint in it says was before. */
@@ -159,7 +160,8 @@ async function readCheckpoint(state: ReadState, seq: number, checkpoint: Checkpo
   }
   const changes = await reads.changesOf(checkpoint);
   if (changes === null) state.isWhole = false;
-  for (const change of changes ?? []) state.entries.push({ ...change, seq: change.by === "session" && state.lastBold > 0 ? state.lastBold : seq });
+  for (const change of changes ?? [])
+    state.entries.push({ ...change, seq: change.by === "session" && state.lastBold > 0 ? state.lastBold : seq });
 }
 
 /** What differs between the tree that the log leads to and this one. Where a command's end isn't recorded, it did that. */
@@ -171,7 +173,8 @@ async function readGap(state: ReadState, seq: number, tree: ReadonlyMap<string, 
     return;
   }
   const expected = new Map<string, TreeNode | null>(base);
-  for (const { checkpoint } of state.skipped) for (const { path, after } of (await reads.changesOf(checkpoint)) ?? []) expected.set(path, after);
+  for (const { checkpoint } of state.skipped)
+    for (const { path, after } of (await reads.changesOf(checkpoint)) ?? []) expected.set(path, after);
   const since = state.base.seq;
   const known = state.entries.filter((entry) => entry.seq >= since).sort((a, b) => a.seq - b.seq);
   for (const { path, after } of known) expected.set(path, after);

@@ -16,14 +16,20 @@ export function notUndone(journal: Journal, others: readonly OtherCall[], hasNet
   const add = (what: string, names: readonly string[]): void => {
     const shown = [...new Set(names)].map(sanitizeLine);
     if (shown.length === 0) return;
-    lines.push(`${what}: ${shown.slice(0, mostNamed).join(", ")}${shown.length > mostNamed ? ` and ${shown.length - mostNamed} more` : ""}`);
+    lines.push(
+      `${what}: ${shown.slice(0, mostNamed).join(", ")}${shown.length > mostNamed ? ` and ${shown.length - mostNamed} more` : ""}`,
+    );
   };
   for (const { checkpoint } of journal.checkpoints) {
-    if (checkpoint.failed !== undefined) lines.push(`what one step's commands changed could not be followed: ${sanitizeLine(checkpoint.failed)}`);
+    if (checkpoint.failed !== undefined)
+      lines.push(`what one step's commands changed could not be followed: ${sanitizeLine(checkpoint.failed)}`);
   }
   const unkept = journal.checkpoints.flatMap(({ checkpoint }) => checkpoint.unkept ?? []);
   for (const reason of ["too_large", "unreadable", "no_room"] as const)
-    add(`what these held when a command began (${why[reason]})`, unkept.filter((one) => one.why === reason).map(({ path }) => path));
+    add(
+      `what these held when a command began (${why[reason]})`,
+      unkept.filter((one) => one.why === reason).map(({ path }) => path),
+    );
   const refs = journal.checkpoints.flatMap(({ checkpoint }) => checkpoint.refs ?? []);
   add(
     "git refs that commands moved",
@@ -33,7 +39,10 @@ export function notUndone(journal: Journal, others: readonly OtherCall[], hasNet
   add("what these recorded in git (index, commits, stash)", linesOf(commands.filter(({ plan }) => /\bgit\b/.test(plan.command ?? ""))));
   add("what these may have changed outside the workspace", linesOf(commands.filter(isBeyond)));
   if (hasNetwork) add("what these may have done over the network", linesOf(commands.filter((call) => !isBeyond(call))));
-  add("what happened elsewhere", others.map(({ tool, summary }) => `${tool} ${firstLine(summary)}`));
+  add(
+    "what happened elsewhere",
+    others.map(({ tool, summary }) => `${tool} ${firstLine(summary)}`),
+  );
   if (commands.length > 0) lines.push("ignored files (build output, caches, installed packages) that commands wrote");
   return lines;
 }

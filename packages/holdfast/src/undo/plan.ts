@@ -23,7 +23,8 @@ export function planUndo(entries: readonly JournalEntry[]): UndoPlan {
     const own = changes.filter(({ by }) => by === "session");
     const [first, last] = [own[0], own.at(-1)];
     if (first === undefined || last === undefined) continue;
-    const isMixed = changes.length > own.length || own.some((change, at) => at > 0 && !isSameNode(own[at - 1]?.after ?? null, change.before));
+    const isMixed =
+      changes.length > own.length || own.some((change, at) => at > 0 && !isSameNode(own[at - 1]?.after ?? null, change.before));
     if (isMixed) interleaved.push(path);
     else if (isSameNode(first.before, last.after)) continue;
     steps.push({ path, from: last.after, to: first.before });

@@ -17,6 +17,9 @@ export function eventAt(events: readonly StoredEvent[], session: string, point: 
   if (found !== undefined) return found.seq;
   const last = steps.at(-1);
   throw new HoldfastError("usage", `session ${session} has no step ${point}`, {
-    hint: last === undefined ? "nothing has happened in it yet" : `its last is ${last.turn}.${last.step}; holdfast undo --steps lists those that changed files`,
+    hint:
+      last === undefined
+        ? "nothing has happened in it yet"
+        : `its last is ${last.turn}.${last.step}; holdfast undo --steps lists those that changed files`,
   });
 }

@@ -72,7 +72,9 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
     let origin = origins.get(scope);
     if (origin === undefined) {
       origin = new Map(
-        scope.listing.files.flatMap(({ path: name, oid, repo }) => (oid === null ? [] : [[name, { oid, repo: scope.listing.repos[repo] ?? "" }] as const])),
+        scope.listing.files.flatMap(({ path: name, oid, repo }) =>
+          oid === null ? [] : [[name, { oid, repo: scope.listing.repos[repo] ?? "" }] as const],
+        ),
       );
       origins.set(scope, origin);
     }
@@ -98,7 +100,10 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
   });
   const keep = async (wanted: readonly Wanted[]): Promise<void> => {
     const { unkept, gone } = await keeper.keep(wanted.filter(({ entry }) => hasContent(entry)));
-    const found = [...unkept, ...wanted.filter(({ entry }) => isUnreadable(entry)).map(({ path }) => ({ path, why: "unreadable" as const }))];
+    const found = [
+      ...unkept,
+      ...wanted.filter(({ entry }) => isUnreadable(entry)).map(({ path }) => ({ path, why: "unreadable" as const })),
+    ];
     for (const follower of followers.values()) {
       for (const { path, why } of found) {
         if (follower.unkept.get(path) === why) continue;
@@ -120,7 +125,9 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
       if (before !== undefined && !origins.has(tree.scope)) origins.set(tree.scope, before);
       await keep(
         seen.flatMap(({ path, after, bytes }) =>
-          after?.type !== "entry" || (gitPlace(tree, path, after.entry) !== null && !keepsAll) ? [] : [wantedOf(tree, path, after.entry, bytes)],
+          after?.type !== "entry" || (gitPlace(tree, path, after.entry) !== null && !keepsAll)
+            ? []
+            : [wantedOf(tree, path, after.entry, bytes)],
         ),
       );
       const changes: Omit<TreeChange, "by">[] = [];

@@ -136,7 +136,11 @@ function isRoom(error: unknown): boolean {
 }
 
 /** In pieces, so that no large file is held in memory. Null where it is another by now. */
-async function keepLarge(at: string | Buffer, entry: CachedDigest, put: (pieces: readonly Buffer[]) => Promise<string>): Promise<ContentPlace | null> {
+async function keepLarge(
+  at: string | Buffer,
+  entry: CachedDigest,
+  put: (pieces: readonly Buffer[]) => Promise<string>,
+): Promise<ContentPlace | null> {
   const ids: string[] = [];
   const hash = createHash("sha256");
   let fd: number;

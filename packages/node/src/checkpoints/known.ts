@@ -19,7 +19,8 @@ export function withoutKnown(changes: readonly Omit<TreeChange, "by">[], by: Tre
       if (!isSameNode(own.before, change.before)) rest.push({ ...change, by, after: own.before });
       if (!isSameNode(own.after, change.after)) rest.push({ ...change, by, before: own.after });
     } else {
-      const isMadeFor = change.before === null && change.after?.kind === "folder" && paths.some((path) => path.startsWith(`${change.path}/`));
+      const isMadeFor =
+        change.before === null && change.after?.kind === "folder" && paths.some((path) => path.startsWith(`${change.path}/`));
       rest.push({ ...change, by: isMadeFor ? "session" : by });
     }
   }

@@ -35,7 +35,12 @@ export async function restoreTree(places: RestorePlaces, session: string, restor
   if (earlier !== null) cleanUp(places, session);
   const refused = await refusals(places, restore.steps);
   if (refused.length > 0) return { type: "refused", paths: refused };
-  const note = { restore, staging: `.holdfast-undo-${randomBytes(8).toString("hex")}`, opened: lockedFolders(places, restore.steps), isMoving: false };
+  const note = {
+    restore,
+    staging: `.holdfast-undo-${randomBytes(8).toString("hex")}`,
+    opened: lockedFolders(places, restore.steps),
+    isMoving: false,
+  };
   let at = "";
   try {
     stop(places, "note");
@@ -73,7 +78,11 @@ export async function finishRestore(places: RestorePlaces, session: string): Pro
   for (const { path, from, to } of note.restore.steps) {
     const now = await nodeAt(rootOf(places, path), path);
     // Between two moves a path is as it was, as it will be, or empty.
-    const isOurs = now === null || isSameNode(now, from) || isSameNode(now, to) || (now.kind === "folder" && (from?.kind === "folder" || to?.kind === "folder"));
+    const isOurs =
+      now === null ||
+      isSameNode(now, from) ||
+      isSameNode(now, to) ||
+      (now.kind === "folder" && (from?.kind === "folder" || to?.kind === "folder"));
     if (!isOurs) changed.push(path);
   }
   if (changed.length === 0) return move(places, session, note);

@@ -28,7 +28,12 @@ export async function readScope(places: ListPlaces, root: string, rules: Listing
  * The same for names that have newly appeared, without listing what was there. Null where only a whole listing tells: no
  * version control, many names, another repository among them.
  */
-export async function scopeOf(places: ListPlaces, root: string, { listing }: Scope, names: readonly string[]): Promise<Pick<Scope, "files" | "ignored"> | null> {
+export async function scopeOf(
+  places: ListPlaces,
+  root: string,
+  { listing }: Scope,
+  names: readonly string[],
+): Promise<Pick<Scope, "files" | "ignored"> | null> {
   if (names.length === 0) return { files: new Set(), ignored: new Set() };
   if (listing.repos.length === 0 || names.length > mostAsked || !names.every((name) => name.isWellFormed())) return null;
   const byRepo = new Map<string, string[]>();

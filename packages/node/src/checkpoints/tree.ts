@@ -105,7 +105,12 @@ function lookAtFolders(tree: Tree, changes: SeenChange[]): string[] {
 }
 
 /** Takes in what stands at these paths and below, as far as it is in scope. */
-async function discover(tree: Tree, paths: readonly string[], scope: Pick<Scope, "files" | "ignored">, changes: SeenChange[]): Promise<void> {
+async function discover(
+  tree: Tree,
+  paths: readonly string[],
+  scope: Pick<Scope, "files" | "ignored">,
+  changes: SeenChange[],
+): Promise<void> {
   const pending = [...paths];
   let count = 0;
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
@@ -165,7 +170,11 @@ function isSame(a: CachedDigest, b: CachedDigest): boolean {
   return one === "pipe" || one === "other" ? a.stat.ino === b.stat.ino : a.digest === b.digest;
 }
 
-async function readEntry(tree: Tree, path: string, stat: Stats): Promise<{ readonly entry: CachedDigest; readonly bytes: Buffer | null } | null> {
+async function readEntry(
+  tree: Tree,
+  path: string,
+  stat: Stats,
+): Promise<{ readonly entry: CachedDigest; readonly bytes: Buffer | null } | null> {
   const readAt = Date.now();
   const read = await readDigest(fsPath(tree.root.path, path), stat, tree.scope.listing.repos.length === 0 ? 0 : oidLength(tree));
   if (read === null) return null;

@@ -76,14 +76,16 @@ export async function recordUndo(
   undo: () => Promise<EventPayload<"edits.undone"> | null>,
   onWait?: (message: string) => void,
 ): Promise<void> {
-  await amend(
-    ports,
-    session,
-    (driver) =>
-      withWorkspace(onWait === undefined ? driver : { ...driver, options: { ...driver.options, onWait } }, "undo", new AbortController().signal, async () => {
+  await amend(ports, session, (driver) =>
+    withWorkspace(
+      onWait === undefined ? driver : { ...driver, options: { ...driver.options, onWait } },
+      "undo",
+      new AbortController().signal,
+      async () => {
         const undone = await undo();
         return undone === null ? [] : [{ type: "edits.undone", payload: undone }];
-      }),
+      },
+    ),
   );
 }
 
