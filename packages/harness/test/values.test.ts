@@ -31,6 +31,19 @@ test.each([
   ["failed with ECONNREFUSED", "error", "ECONNREFUSED"],
   ["after 1500 ms", "amount", "1500 ms"],
   ["port 54321", "number", "54321"],
+  ["nic 0B-3F-AB-2A-92-F1 is up", "mac", "0B-3F-AB-2A-92-F1"],
+  ["nic 0b:3f:ab:2a:92:f1 is up", "mac", "0b:3f:ab:2a:92:f1"],
+  ["in #81362d", "colour", "#81362d"],
+  ["at 52.5200, -13.4050", "coordinates", "52.5200, -13.4050"],
+  ["call +49 30 123456-78 now", "phone", "+49 30 123456-78"],
+  ["due 3 March 2031", "date", "3 March 2031"],
+  ["runs ghcr.io/acme/api:2.1.0-alpine", "image", "ghcr.io/acme/api:2.1.0-alpine"],
+  ["needs @acme/core@2.10.3", "package", "@acme/core@2.10.3"],
+  ["on feature/abc-12-def", "branch", "feature/abc-12-def"],
+  ["after 1h 15m 3s", "amount", "1h 15m 3s"],
+  ["rate 3.5e-04 ms", "amount", "3.5e-04 ms"],
+  ["trace 01J5ZMJPTHZ6AFW4BKWQ6Y4SNS", "code", "01J5ZMJPTHZ6AFW4BKWQ6Y4SNS"],
+  ["serial SNA12b", "code", "SNA12b"],
   ["the pod amber-otter-worker", "name", "amber-otter-worker"],
 ])("%s: %s", (line, kind, value) => {
   expect(valuesIn(line)).toContainEqual({ kind, value, at: line.indexOf(value) });
@@ -102,9 +115,12 @@ describe("what was seen in a session", () => {
   });
 
   test("can be of a kind that a host adds", () => {
-    const archive = createArchive([{ kind: "seat", words: "seat place", pattern: /\b\d\d[A-F]\b/g }, ...valueKinds]);
+    const kinds = [{ kind: "seat", words: "seat place", pattern: /\b\d\d[A-F]\b/g }, ...valueKinds];
+    expect(valuesIn("Your seat: 12C", kinds)).toContainEqual({ kind: "seat", value: "12C", at: 11 });
+    const archive = createArchive(kinds);
     archive.add("Your seat: 12C", origin(1));
-    expect(archive.find("seat", 1)[0]!.lines[0]!.values).toContainEqual({ kind: "seat", value: "12C", at: 11 });
+    archive.add("Nobody has a seat here", origin(2, { speaker: "model" }));
+    expect(first(archive, "which place")).toBe("Your seat: 12C");
   });
 });
 

@@ -3,6 +3,7 @@ import { stem } from "../discovery/stem.ts";
 import { relatedTo } from "../discovery/thesaurus.ts";
 import type { ExactValue, ValueKind } from "./kinds.ts";
 import { valueKinds, valuesIn } from "./kinds.ts";
+import type { PlacedLine } from "./layout.ts";
 import { layOut } from "./layout.ts";
 import type { Chunk } from "./tokens.ts";
 import { chunksOf, tokensOf } from "./tokens.ts";
@@ -21,12 +22,20 @@ export interface Origin {
 /** A line that holds something exact, with what it belongs with. */
 export interface ArchivedLine {
   readonly text: string;
-  readonly values: readonly ExactValue[];
   readonly origin: Origin;
   readonly number: number;
   readonly block: number;
-  /** Lines that have this one near them, each with what it counts there. */
-  readonly lends: readonly { readonly to: number; readonly weight: number }[];
+  readonly around: Around;
+}
+
+/** For the lines of one text, by their place in it: the lines that have one near them, and what it counts there. */
+interface Around {
+  /** Number of the text's first line. */
+  readonly base: number;
+  /** Where the lines of each begin in the other two; one more at the end. */
+  readonly starts: Uint32Array;
+  readonly to: Uint32Array;
+  readonly weights: Float32Array;
 }
 
 /** Lines that were found together, the one that fits best first. `isCurrent` false: what was said later of the same thing has another value. */
@@ -55,6 +64,8 @@ const partWeight = 0.5;
 const shortestPart = 4;
 const mostLending = 300;
 const mostLooked = 40;
+const mostScored = 1_000;
+const leastShare = 0.2;
 /** Lines of one block that are shown together, and how near the best they must be. */
 const mostTogether = 9;
 const togetherShare = 0.5;
@@ -81,11 +92,10 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
     const kept = text.length <= longestText ? text : `${text.slice(0, longestText / 2)}\n\n${text.slice(-longestText / 2)}`;
     const base = lines.length;
     const placed = layOut(kept);
-    const lends = placed.map((): { to: number; weight: number }[] => []);
-    placed.forEach(({ text: line, block, near }, index) => {
+    const around = aroundOf(placed, base);
+    placed.forEach(({ text: line, block }, index) => {
       const number = base + index;
-      for (const { line: other, weight } of near) lends[other]!.push({ to: number, weight });
-      lines.push({ text: line, values: valuesIn(line, kinds), origin, number, block: blocks + block, lends: lends[index]! });
+      lines.push({ text: line, origin, number, block: blocks + block, around });
       for (const token of tokensOf(line)) {
         const list = holders.get(token);
         if (list === undefined) holders.set(token, [number]);
@@ -109,14 +119,19 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
       for (const number of held) put(number, worth);
       // What many lines have tells nothing of those around them.
       if (held.length > mostLending) continue;
-      for (const number of held) for (const { to, weight } of lines[number]!.lends) put(to, worth * weight);
+      for (const number of held) {
+        const { base, starts, to, weights } = lines[number]!.around;
+        for (let at = starts[number - base]!; at < starts[number - base + 1]!; at += 1) put(to[at]!, worth * weights[at]!);
+      }
     }
   };
 
   /** A piece of an identifier stands for those that hold it. */
   const meetPart = (piece: string, best: Map<number, number>): void => {
     if (piece.length < shortestPart) return;
-    const holding = lines.filter(({ values }) => values.some(({ value }) => value.toLowerCase().includes(piece)));
+    const holding = lines.filter(
+      ({ text }) => text.toLowerCase().includes(piece) && valuesIn(text, kinds).some(({ value }) => value.toLowerCase().includes(piece)),
+    );
     for (const { number } of holding) best.set(number, wholeWeight * Math.log(1 + lines.length / (1 + holding.length)) ** 2);
   };
 
@@ -152,17 +167,40 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
     const met = chunks.map((chunk, at) => meetChunk(names[at]! ? chunk : plainly(chunk)));
     const totals = new Map<number, number>();
     for (const one of met) for (const [number, score] of one) totals.set(number, (totals.get(number) ?? 0) + score);
-    const scored = [...totals].map(([number, total]): Scored => {
+    // Values are looked for where they can count: the bonus for them is bounded.
+    const least = totals.size === 0 ? 0 : leastShare * [...totals.values()].reduce((most, total) => Math.max(most, total));
+    const near = [...totals].filter(([, total]) => total >= least);
+    const best = near.sort(([a, first], [b, second]) => second - first || b - a).slice(0, mostScored);
+    const scored = best.map(([number, total]): Scored => {
       const line = lines[number]!;
-      const hasKind = line.values.some(({ kind }) => wanted.has(kind));
-      const factor = speakerWeights[line.origin.speaker] * (1 + (line.values.length > 0 ? valueBonus : 0) + (hasKind ? kindBonus : 0));
+      const values = valuesIn(line.text, kinds);
+      const hasKind = values.some(({ kind }) => wanted.has(kind));
+      const factor = speakerWeights[line.origin.speaker] * (1 + (values.length > 0 ? valueBonus : 0) + (hasKind ? kindBonus : 0));
       return { line, score: total * factor, meets: met.map((one) => one.get(number) ?? 0) };
     });
     scored.sort((a, b) => b.score - a.score || b.line.number - a.line.number);
     const groups = together(scored).map((group) => withGaps(group, lines, met.length));
-    return judged(groups, names, (line) => mainValues(line, wanted, query)).slice(0, limit);
+    return judged(groups, names, ({ text }) => mainValues(valuesIn(text, kinds), wanted, query)).slice(0, limit);
   };
   return { add, find, lines };
+}
+
+/** The other way round than the layout tells it: it says of each line what is near. */
+function aroundOf(placed: readonly PlacedLine[], base: number): Around {
+  const starts = new Uint32Array(placed.length + 1);
+  for (const { near } of placed) for (const { line } of near) starts[line + 1]! += 1;
+  for (let at = 1; at < starts.length; at += 1) starts[at]! += starts[at - 1]!;
+  const next = starts.slice();
+  const to = new Uint32Array(starts.at(-1)!);
+  const weights = new Float32Array(to.length);
+  placed.forEach(({ near }, index) => {
+    for (const { line, weight } of near) {
+      const at = next[line]!++;
+      to[at] = base + index;
+      weights[at] = weight;
+    }
+  });
+  return { base, starts, to, weights };
 }
 
 interface Scored {
@@ -251,7 +289,7 @@ function isSame(one: readonly Scored[], other: readonly Scored[], names: readonl
 }
 
 /** Those of the kinds that are asked for, else all; without what the query itself names. */
-function mainValues({ values }: ArchivedLine, wanted: ReadonlySet<string>, query: string): readonly ExactValue[] {
+function mainValues(values: readonly ExactValue[], wanted: ReadonlySet<string>, query: string): readonly ExactValue[] {
   const others = values.filter(({ value }) => !query.includes(value));
   const asked = others.filter(({ kind }) => wanted.has(kind));
   return asked.length > 0 ? asked : others;

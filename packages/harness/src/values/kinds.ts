@@ -25,11 +25,31 @@ export const valueKinds: readonly ValueKind[] = [
     pattern:
       /\barn:[\w-]+:[^\s"',]+|\/subscriptions\/[^\s"',]+|\bprojects\/[\w-]+\/(?:locations|zones|regions|global)\/[^\s"',]+|\b(?:i|vpc|subnet|sg|ami|vol|eni|snap)-[0-9a-f]{8,17}\b/g,
   },
+  {
+    kind: "image",
+    words: "image container tag registry digest",
+    pattern: /(?<![\w./:@-])[a-z0-9][\w.-]*(?::\d+)?(?:\/[\w.-]+)+(?::[\w][\w.-]*\w|@sha256:[0-9a-f]{64})/g,
+  },
+  { kind: "package", words: "package module dependency", pattern: /(?<![\w/])@[\w.-]+\/[\w.-]+(?:@[\w.^~+-]+\w)?/g },
   { kind: "email", words: "email mail address", pattern: /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g },
   {
     kind: "time",
     words: "time date deadline timestamp when",
     pattern: /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?(?![\w-])/g,
+  },
+  { kind: "mac", words: "mac hardware address", pattern: /(?<![\w:-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:-])/gi },
+  { kind: "colour", words: "colour color", pattern: /(?<![\w&])#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})(?!\w)/gi },
+  {
+    kind: "coordinates",
+    words: "coordinates position location latitude longitude",
+    pattern: /(?<![\w.])[+-]?\d{1,3}\.\d{3,}\s?,\s?[+-]?\d{1,3}\.\d{3,}(?![\w.])/g,
+  },
+  { kind: "phone", words: "phone telephone number", pattern: /(?<![\w.+])\+\d{1,3}(?:[ ().-]{0,2}\d){6,14}(?!\w)/g },
+  {
+    kind: "date",
+    words: "date day due deadline when",
+    pattern:
+      /\b(?:\d{1,2}(?:st|nd|rd|th|\.)?\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*\.?,?\s\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})\b/g,
   },
   {
     kind: "ip",
@@ -59,6 +79,12 @@ export const valueKinds: readonly ValueKind[] = [
     pattern: /(?<=^|[\s"'`:=(])\/?(?=\S*(?:\\[dwsbDWSB]|\(\?[:=!<]|\[[^\]\s]+\][+*{]))[\^\\([][^\s"'`]*[^\s"'`,;.]/g,
   },
   {
+    kind: "branch",
+    words: "branch ref",
+    pattern:
+      /(?<![\w./-])(?:refs\/(?:heads|tags|pull)|origin|feature|feat|fix|bugfix|hotfix|release|chore|user|users|dependabot)\/[\w./-]*\w/g,
+  },
+  {
     kind: "path",
     words: "path file folder directory",
     pattern: new RegExp(
@@ -69,7 +95,7 @@ export const valueKinds: readonly ValueKind[] = [
   {
     kind: "error",
     words: "error code errno status",
-    pattern: /\bE[A-Z]{3,}\b|\b[A-Z]{1,6}-?\d{3,6}\b|\bHTTP \d{3}\b|\b0x[0-9A-Fa-f]{4,}\b/g,
+    pattern: /\bE[A-Z]{3,}\b|\bERR_\w+|\b[A-Z]{1,6}-?\d{3,6}\b|\bHTTP \d{3}\b|\b0x[0-9A-Fa-f]{4,}\b/g,
   },
   {
     kind: "statement",
@@ -85,7 +111,7 @@ export const valueKinds: readonly ValueKind[] = [
     kind: "amount",
     words: "size amount duration limit timeout number",
     pattern:
-      /(?<![\w.])(?:\d+\s?(?:ms|[dhms])\s?){2,}(?!\w)|(?<![\w.])[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?\s?(?:ms|s|sec|min|h|d|[kMGT]i?B|bytes|B|%|px|Hz|[kMG]Hz|V|W|°C|€|\$|USD|EUR|rps|qps)(?![\w])/g,
+      /(?<![\w.])(?:\d+\s?(?:ms|[dhms])\s?){2,}(?!\w)|(?<![\w.])[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?\s?(?:ms|s|sec|min|h|d|[kMGT]i?B|bytes|B|%|px|Hz|[kMG]Hz|V|W|°C|€|\$|USD|EUR|rps|qps)(?![\w-])/g,
   },
   { kind: "code", words: "code id serial key number", pattern: /(?<![\w.-])(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])\w[\w.-]{2,}\w(?![\w])/g },
   { kind: "number", words: "port number id pid code count", pattern: /(?<![\w.,:/-])\d{3,}(?:\.\d+)?(?!\w|[.:/-]\w|,\d)/g },
