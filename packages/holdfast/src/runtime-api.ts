@@ -1,6 +1,6 @@
 import type { Root, Settings } from "@holdfast/protocol";
 import type * as runtime from "@holdfast/runtime";
-import type { Ports, Tool } from "@holdfast/runtime";
+import type { Embedder, Ports, Tool } from "@holdfast/runtime";
 import type { Config } from "./config/config.ts";
 
 export type { SessionStanding, SessionView } from "@holdfast/runtime";
@@ -54,6 +54,8 @@ export interface HostOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Told of secret values that come up later: they are hidden in all that is written. */
   readonly hide?: (values: readonly string[]) => void;
+  /** Tools and documents are then found by meaning, too. */
+  readonly embedder?: Embedder;
 }
 
 export interface OpenStore {

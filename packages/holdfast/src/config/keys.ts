@@ -33,6 +33,14 @@ function filledIn(value: unknown): string | null {
   return /\$\{/.test(JSON.stringify(value)) ? "${…} would be filled in from your environment, where secrets are" : null;
 }
 
+/** A project names what it holds. */
+function leadsOut(value: unknown): string | null {
+  const paths = Array.isArray(value) ? value.map(String) : [];
+  return paths.some((path) => /^[~/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(path))
+    ? "a project's documents lie in the project"
+    : null;
+}
+
 const role = (help: string) => key(text, help, { project: "may", refused: scripted });
 
 const hook = rows(
@@ -352,6 +360,25 @@ export const keys = {
     ),
     "values that http_request may put into a header by name, and that a rule may give to a command; the model never sees them",
     { reason: "it says where your keys go" },
+  ),
+  documents: key(
+    table({
+      folders: key(list(text), "folders whose documents are searched beside the project's: seen from its root, absolute, or with ~/", {
+        default: [],
+        refused: leadsOut,
+      }),
+      pinned: key(list(text), "documents that stand before the model from the start and after each cut, 8 kB of them together", {
+        default: [],
+        refused: leadsOut,
+      }),
+      events: key(
+        list(textLike("check_failed", "^check_failed$")),
+        "when documents are searched by rule, with the words of what happened: check_failed",
+        { default: [] },
+      ),
+    }),
+    "documents that the model can search, and those that it is shown",
+    { project: "may" },
   ),
   skills: key(
     table({

@@ -12,11 +12,11 @@ import { loadPolicy } from "../policy/load.ts";
 import { confinementOf, recipeOf } from "./confine.ts";
 import { lazyCheckpoints } from "./checkpoints.ts";
 import { createHttp } from "./http.ts";
+import { openKnowledge } from "./knowledge.ts";
 import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
 import { createReplays } from "./replay.ts";
 import { createCommandSecrets, createSecrets } from "./secrets.ts";
-import { openSkills } from "../skills/library.ts";
 import { openKeyring, readKeptSecrets } from "../secrets/kept.ts";
 import { createPassingSigner, openSigner } from "@holdfast/node/host/signer";
 import { isAlive } from "@holdfast/node/processes/identity";
@@ -137,22 +137,17 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
   const hooks = hasHooks
     ? await (await import("./hooks.ts")).openHooks(config, { home, env, processes, confinement, onNote: options.onNote })
     : null;
-  const skills = openSkills({
-    home,
-    userHome: user,
-    roots: rootPaths,
-    cwd,
-    packages: config.skills.packages,
-    disabled: config.skills.disabled,
-    budget: config.skills.budgetTokens,
-    isTrusted: reach.isTrusted,
-  });
+  const knowledge = openKnowledge(
+    config,
+    { home, userHome: user, roots: rootPaths, cwd, isTrusted: reach.isTrusted, files, embedder: options.embedder },
+    harness,
+  );
   const looked = { files, blobs, cacheDir: join(home, "cache"), home: user };
   const parts = openParts(looked);
   const observer = createObserver({
     ...looked,
     parts,
-    more: skills.sections,
+    more: knowledge.sections,
     instructions: config.instructions,
   });
   const recipe = recipeOf(config);
@@ -180,11 +175,11 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
         harness.noteWriteTool,
         harness.historySearchTool(),
         harness.historyReadTool,
-        harness.readSkillTool(skills),
-        harness.searchSkillsTool(skills),
+        ...knowledge.tools,
         ...(workspace.tools ?? []),
       ],
       mcp.source === null ? [] : [mcp.source],
+      options.embedder,
     ),
     files,
     processes,
@@ -206,6 +201,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     checkpoints: lazyCheckpoints({ parts, blobs, home, mostBytes: config.checkpoints.maxSizeMb * 1_000_000, onNote: options.onNote }),
     wakeups: createWakeups(bellOf(options)),
     ...(hooks === null ? {} : { hooks }),
+    ...(knowledge.recall === null ? {} : { recall: knowledge.recall }),
     ...(sandbox === null ? {} : { sandbox }),
   };
   return {
@@ -216,6 +212,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       await mcp.source?.close();
       await processes.close();
       files.close();
+      knowledge.close();
       await log.close();
     },
   };

@@ -66,9 +66,11 @@ async function slash(name: Exclude<SlashName, "quit">, rest: string, context: Sl
     }
     case "undo": {
       if (current === null) return ["nothing to undo yet"];
-      if (rest !== "" && rest !== "all" && !pointForm.test(rest)) return ["/undo, /undo all, or /undo 2.3 for what was changed from that step on"];
+      if (rest !== "" && rest !== "all" && !pointForm.test(rest))
+        return ["/undo, /undo all, or /undo 2.3 for what was changed from that step on"];
       const { host, session } = current;
-      const reach = rest === "" ? "last" : rest === "all" ? "all" : { before: eventAt(await host.ports.log.read(session, 1), session, rest) };
+      const reach =
+        rest === "" ? "last" : rest === "all" ? "all" : { before: eventAt(await host.ports.log.read(session, 1), session, rest) };
       const undone = await undoSession(host, session, { reach, isDry: false });
       if (undone.files.length === 0) return ["nothing to undo"];
       const { lines, notes } = renderUndone(undone, false);

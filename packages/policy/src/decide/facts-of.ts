@@ -50,6 +50,7 @@ export async function factsOf(request: PolicyRequest, known: Known, isMcpAllowed
     case "lookup":
     case "read_skill":
     case "search_skills":
+    case "search_documents":
     case "note_write":
     case "history_search":
     case "history_read":

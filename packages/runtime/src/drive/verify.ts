@@ -9,6 +9,7 @@ import { accountOf } from "./exhausted.ts";
 import { finalMessage } from "./output.ts";
 import type { HandOver } from "./workspace-lock.ts";
 import { withWorkspace } from "./workspace-lock.ts";
+import { recallAt } from "./recall.ts";
 
 /** How the ids of a baseline's runs begin; those of a round begin with the turn's id. */
 export const baselineRuns = "baseline.";
@@ -96,7 +97,11 @@ export async function judgeRound(driver: Driver, round: number): Promise<Session
   const judged: SessionEvent = { type: "round.judged", payload: { round, verdict, report } };
   if (verdict !== "fail" || round >= limits.checkRounds) return [judged];
   const text = redact(forModel, driver.ports.secrets.values());
-  return [judged, { type: "notice.added", payload: { notice: { kind: "notice", id: newId(driver)("itm"), trust: "tool", text } } }];
+  const told: SessionEvent = {
+    type: "notice.added",
+    payload: { notice: { kind: "notice", id: newId(driver)("itm"), trust: "tool", text } },
+  };
+  return [judged, told, ...(await recallAt(driver, { type: "check_failed", text }))];
 }
 
 async function changesOfTurn(driver: Driver): Promise<{ changes: FileChange[]; changesKnown: boolean }> {

@@ -11,6 +11,7 @@ import type { Model } from "./model.ts";
 import type { Observer } from "./observer.ts";
 import type { Policy } from "./policy.ts";
 import type { Processes } from "./processes.ts";
+import type { Recall } from "./recall.ts";
 import type { RuleStore } from "./rule-store.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SecretStore } from "./secrets.ts";
@@ -46,6 +47,8 @@ export interface Ports {
   readonly hooks?: Hooks;
   /** Left out where nothing but edits can be taken back. */
   readonly checkpoints?: Checkpoints;
+  /** Left out where nothing is brought in by rule. */
+  readonly recall?: Recall;
 }
 
 /** What a new session starts with. */
