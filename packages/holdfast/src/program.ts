@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   },
   sessions: { summary: "list, search, export, fork, prune … sessions", load: () => import("./commands/sessions.ts") },
   replay: { summary: "derive a session again from its log, and say where it departs", load: () => import("./commands/replay.ts") },
+  inspect: { summary: "show what a session did and why, or who last changed a file or line", load: () => import("./commands/inspect.ts") },
   attest: { summary: "sign what a verified turn showed, for others to verify", load: () => import("./commands/attest.ts") },
   verify: { summary: "say whether an attestation holds, here and for these files", load: () => import("./commands/verify.ts") },
   keys: { summary: "show or replace the key that signs here, and keep those of others", load: () => import("./commands/keys.ts") },

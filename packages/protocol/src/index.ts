@@ -10,6 +10,7 @@ export * from "./error.ts";
 export * from "./event.ts";
 export * from "./expectation.ts";
 export * from "./hook.ts";
+export * from "./inspection.ts";
 export * from "./item.ts";
 export * from "./json.ts";
 export * from "./limits.ts";

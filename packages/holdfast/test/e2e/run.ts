@@ -39,6 +39,8 @@ export interface Place {
       readonly wire?: Provider;
       readonly stdin?: string;
       readonly env?: Readonly<Record<string, string>>;
+      /** The workspace where nothing is said. */
+      readonly cwd?: string;
     },
   ): Started;
   exec(...args: string[]): Promise<Finished>;
@@ -88,7 +90,7 @@ export async function createPlace(
     workspace,
     server,
     marker,
-    start(args, { wire = "openai", stdin, env: more = {} } = {}) {
+    start(args, { wire = "openai", stdin, env: more = {}, cwd = workspace } = {}) {
       const isModelLess = !["exec"].includes(args[0] ?? "exec");
       const child = spawn(
         bin,
@@ -102,7 +104,7 @@ export async function createPlace(
               ...args.slice(args[1] === "resume" ? 2 : 1),
             ],
         {
-          cwd: workspace,
+          cwd,
           env: { ...env(server.baseUrl), ...more },
           stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
         },

@@ -1,0 +1,149 @@
+import { lstat, readFile, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Inspection } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
+import { decodeManifest } from "@holdfast/node/observer/manifest";
+import { sha256 } from "@holdfast/runtime/hash";
+import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
+import type { Io } from "../cli/io.ts";
+import { usage } from "../cli/parse.ts";
+import { findWorkspace, isWithin } from "../config/workspace.ts";
+import type { SessionFile } from "../inspect/file-states.ts";
+import { jsonLine } from "../render/json-events.ts";
+import { sanitizeLine } from "../render/sanitize.ts";
+import type { Hosts, OpenHost, SessionView } from "../runtime-api.ts";
+import { newestSession, sessionById } from "../session/find-session.ts";
+import type { Setup } from "../session/start.ts";
+import { openSetup } from "../session/start.ts";
+
+const spec: CommandSpec = {
+  name: "inspect",
+  summary: "Shows what a session did and why: goal, each action with its decision, what was expected and observed, checks, outcome.",
+  usage: ["holdfast inspect [SESSION] [--turn N] [--json]", "holdfast inspect [SESSION] --why FILE[:LINE] [--json]"],
+  flags: {
+    turn: { kind: "string", value: "N", help: "only the Nth turn" },
+    why: { kind: "string", value: "FILE[:LINE]", help: "which action last changed it, who let it, and what was verified after it" },
+    json: { kind: "boolean", help: "one JSON object" },
+  },
+  words: { min: 0, max: 1, named: "session ID" },
+  notes: [
+    "Without a SESSION: the newest of this folder. Everything follows from the session's log and what it points to; no model is asked.",
+    "An edit says itself what it changed. Of a command it is known by what the files were before and after; where other commands ran meanwhile, all of them are named, and where nothing of the session's ran, it says so.",
+  ],
+  examples: [
+    ["holdfast inspect ses_01J", "the whole causal line"],
+    ["holdfast inspect --why src/login.js:1", "who wrote this line, and was it tested?"],
+  ],
+};
+
+async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
+  const why = given.value("why");
+  const wanted = given.value("turn");
+  if (wanted !== undefined && !/^[1-9]\d{0,8}$/.test(wanted))
+    throw usage(spec, `--turn ${JSON.stringify(wanted)} is not a whole number above 0`);
+  if (wanted !== undefined && why !== undefined) throw usage(spec, "--turn doesn't belong to --why");
+  const setup = await openSetup(io);
+  const view = await readView(given, io, hosts, setup);
+  const { inspectSession } = await import("@holdfast/runtime/inspect/inspect");
+  const inspection = inspectSession(view);
+  const { renderInspection, renderWhy } = await import("../render/inspection.ts");
+  const width = Math.min(io.stdout.columns, 120);
+  const tell = (type: string, value: object, lines: readonly string[]): void =>
+    io.stdout.write(given.has("json") ? jsonLine({ type, ...value }) : `${lines.join("\n")}\n`);
+  if (why !== undefined) {
+    const found = await answerWhy(why, io, hosts, setup, { view, inspection });
+    tell("session.why", found, renderWhy(found, width));
+    return 0;
+  }
+  const turns = wanted === undefined ? inspection.turns : inspection.turns.filter(({ number }) => number === Number(wanted));
+  if (wanted !== undefined && turns.length === 0) throw usage(spec, `there are ${inspection.turns.length} turns`);
+  const shown = { ...inspection, turns };
+  tell("session.inspected", shown, renderInspection(shown, width));
+  return 0;
+}
+
+async function readView(given: Arguments, io: Io, hosts: Hosts, setup: Setup): Promise<SessionView> {
+  const store = await hosts.openStore(setup);
+  try {
+    const [id] = given.words;
+    const row =
+      id === undefined ? await newestSession(store.ports, await findWorkspace(".", io.cwd, io.env)) : await sessionById(store.ports, id);
+    return await store.runtime.readSession(store.ports, row.session);
+  } finally {
+    await store.close();
+  }
+}
+
+async function answerWhy(
+  asked: string,
+  io: Io,
+  hosts: Hosts,
+  setup: Setup,
+  { view, inspection }: { readonly view: SessionView; readonly inspection: Inspection },
+) {
+  const { name, line } = await fileNamed(asked, io.cwd);
+  const path = await realPlace(resolve(io.cwd, name));
+  const isInside = view.roots.some((root) => isWithin(root.path, path));
+  if (!isInside) throw new HoldfastError("path_outside", `${sanitizeLine(path)} is in no folder of ${view.row.session}`);
+  const isThere = (await Promise.all(view.roots.map((root) => stat(root.path).catch(() => null)))).every(
+    (found) => found?.isDirectory() === true,
+  );
+  const place = isThere ? { cwd: view.cwd ?? io.cwd, roots: view.roots } : { cwd: io.cwd, roots: [] };
+  const host = await hosts.openHost({ ...setup, config: { ...setup.config, hooks: {}, mcp: {} } }, place);
+  try {
+    const { whyChanged } = await import("../inspect/why.ts");
+    const file: SessionFile = {
+      path,
+      roots: view.roots,
+      now: isThere ? await digestNow(path) : undefined,
+      ...(await scopeNow(host, view, path, isThere)),
+    };
+    return await whyChanged({ inspection, events: view.events, file, line, blobs: host.ports.blobs, home: io.env["HOME"] ?? "" });
+  } finally {
+    await host.close();
+  }
+}
+
+/** A name that ends in a colon and digits is a line, unless there is a file of that very name. */
+async function fileNamed(asked: string, cwd: string): Promise<{ readonly name: string; readonly line: number | null }> {
+  const parts = /^(.+):([1-9]\d{0,8})$/s.exec(asked);
+  if (parts === null || (await lstat(resolve(cwd, asked)).catch(() => null)) !== null) return { name: asked, line: null };
+  return { name: parts[1] ?? "", line: Number(parts[2]) };
+}
+
+/** As the log names files: links followed, also of one that is no longer there. */
+async function realPlace(path: string): Promise<string> {
+  const real = await realpath(path).catch(() => null);
+  if (real !== null) return real;
+  const folder = dirname(path);
+  return folder === path ? path : join(await realPlace(folder), basename(path));
+}
+
+async function digestNow(path: string): Promise<string | null | undefined> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return null;
+  if (!found.isFile()) throw new HoldfastError("usage", `${sanitizeLine(path)} is no file`);
+  const bytes = await readFile(path).catch(() => null);
+  return bytes === null ? undefined : sha256(bytes);
+}
+
+/** Whether the file counts as one of the workspace's, and the digest of all of these as they are now. */
+async function scopeNow(
+  host: OpenHost,
+  view: SessionView,
+  path: string,
+  isThere: boolean,
+): Promise<Pick<SessionFile, "isInScope" | "subject">> {
+  const baseline = view.events.findLast((event) => event.type === "baseline.recorded");
+  if (!isThere) return { isInScope: true, subject: null };
+  const { observer, verifier, blobs } = host.ports;
+  const scope = baseline?.type === "baseline.recorded" ? baseline.payload : { manifest: null, inputs: null };
+  const { manifest } = await observer.snapshot(scope.manifest);
+  const bytes = await blobs.get(manifest);
+  const places = new Map(view.roots.map((root) => [root.id, root.path]));
+  const isListed = bytes !== null && decodeManifest(bytes).records.some((one) => join(places.get(one.root) ?? "", one.path) === path);
+  const isGone = (await lstat(path).catch(() => null)) === null;
+  return { isInScope: isListed || isGone, subject: await verifier.subject(scope) };
+}
+
+export const command: Command = { ...spec, run };

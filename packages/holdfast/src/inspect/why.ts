@@ -1,0 +1,135 @@
+import type { InspectedAction, Inspection, WhyChanged } from "@holdfast/protocol";
+import { HoldfastError } from "@holdfast/protocol/error";
+import type { BlobStore, RecordedEvent } from "@holdfast/runtime";
+import { type Change, changesOf, type Doer, evidenceAfter, type FileState, stateAt } from "@holdfast/runtime/inspect/file-history";
+import { lineBefore, linesOf } from "@holdfast/runtime/inspect/line-before";
+import { textOf } from "./content.ts";
+import { fileStates, type SessionFile, type Versions } from "./file-states.ts";
+
+export interface WhyInput {
+  readonly inspection: Inspection;
+  readonly events: readonly RecordedEvent[];
+  readonly file: SessionFile;
+  /** From 1; null for the file as a whole. */
+  readonly line: number | null;
+  readonly blobs: BlobStore;
+  readonly home: string;
+}
+
+/** Which action last changed a file, or one of its lines, and what is known of it since. Throws `usage` for a line that isn't there. */
+export async function whyChanged(input: WhyInput): Promise<WhyChanged> {
+  const { inspection, events, file, line, blobs } = input;
+  const { states, versions } = await fileStates(file, events, blobs);
+  const all = doersOf(inspection, events);
+  const bold = all.filter(({ action }) => isBold(action));
+  const changes = changesOf(states, bold, all);
+  const found = line === null ? { change: changes.at(-1) ?? null, says: [] } : await lineChange(input, changes, versions);
+  const base = { format: "holdfast-why", version: 1, session: inspection.session, path: file.path, line } as const;
+  if (found.change === null) {
+    const by = found.says.length > 0 || states.length === 0 ? ("unknown" as const) : ("before_session" as const);
+    const says = states.length === 0 ? ["the log says nothing of this file"] : found.says;
+    return { ...base, by, actions: [], says: by === "unknown" ? says : unchangedSays(line), verified: [] };
+  }
+  const { change } = found;
+  const actions = change.doers.map(({ turn, action }) => ({ turn, action }));
+  const isSeen = change.after.by !== undefined || change.after.isUndo === true;
+  const since = isSeen ? change.seen : Math.max(change.before.seq, ...change.doers.map(({ from }) => from));
+  const verified = evidenceAfter(inspection, since).map((one) => {
+    const then = stateAt(states, one.evidence.seq);
+    return { ...one, sameFile: then === undefined || file.now === undefined ? null : then === file.now };
+  });
+  return { ...base, by: byOf(change), actions, says: [...found.says, ...saysOf(change, file)], verified };
+}
+
+function byOf({ after, doers }: Change): WhyChanged["by"] {
+  if (after.by !== undefined) return "action";
+  if (after.isUndo === true) return "undo";
+  return doers.length === 0 ? "outside" : "one_of";
+}
+
+function unchangedSays(line: number | null): string[] {
+  return [
+    line === null ? "the session has not changed it: it is as it was at its beginning" : "this line was there before the session began",
+  ];
+}
+
+/** An edit says itself what it changed, and one that failed changed nothing. */
+function isBold({ changesWorkspace, changed, command, status }: InspectedAction): boolean {
+  return changesWorkspace && changed.length === 0 && (command !== null || (status !== "failed" && status !== "denied"));
+}
+
+/** What the log can't tell is said, too. */
+function saysOf({ after, before, doers }: Change, { path }: SessionFile): string[] {
+  const what = after.digest === null ? ["it was deleted"] : before.digest === null ? ["it was made"] : [];
+  if (after.isUndo === true) return [...what, "a person took the session's edits back"];
+  if (after.by !== undefined) return what;
+  if (doers.length === 0) return [...what, "nothing of the session's ran meanwhile: something else changed it"];
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const naming = doers.filter(({ action }) => (action.command ?? "").includes(name));
+  const known =
+    doers.length === 1
+      ? "this is the only call of the session that can have changed it; whether something else did meanwhile, the log can't tell"
+      : "one of these calls changed it, or something else meanwhile: what each of them left was not recorded";
+  const named =
+    naming.length > 0 && naming.length < doers.length ? [`it is named by ${naming.map(({ action }) => action.callId).join(", ")}`] : [];
+  return [...what, known, ...named];
+}
+
+/** Calls that may have changed files: how long each, and what it left running, can have done so. */
+function doersOf({ turns }: Inspection, events: readonly RecordedEvent[]): Doer[] {
+  const began = new Map<string, number>();
+  const ended = new Map<string, number>();
+  const tasks = new Map<string, string>();
+  for (const event of events) {
+    if (event.type === "call.intended" && !began.has(event.payload.callId)) began.set(event.payload.callId, event.seq);
+    if (event.type === "call.settled") {
+      const { task } = event.payload.outcome;
+      if (task !== undefined) tasks.set(task.id, event.payload.callId);
+      ended.set(event.payload.callId, task === undefined ? event.seq : Number.POSITIVE_INFINITY);
+    }
+    if (event.type === "task.ended") {
+      const callId = tasks.get(event.payload.taskId);
+      if (callId !== undefined) ended.set(callId, event.seq);
+    }
+  }
+  return turns.flatMap(({ number, actions }) =>
+    actions.flatMap((action): Doer[] => {
+      const from = began.get(action.callId);
+      if (from === undefined) return [];
+      return [{ from, to: ended.get(action.callId) ?? Number.POSITIVE_INFINITY, turn: number, action }];
+    }),
+  );
+}
+
+/** The change that a line comes from: back from version to version, for as long as both are kept. */
+async function lineChange(
+  { file, line, blobs, home }: WhyInput,
+  changes: readonly Change[],
+  versions: Versions,
+): Promise<{ readonly change: Change | null; readonly says: string[] }> {
+  const where = { path: file.path, roots: file.roots, blobs, home };
+  const text = async ({ digest }: FileState): Promise<string[] | null> => {
+    const found = await textOf(digest, versions, where);
+    return found === null ? null : linesOf(found);
+  };
+  const latest = file.now === undefined || file.now === null ? null : await text({ seq: 0, digest: file.now });
+  if (latest === null) {
+    throw new HoldfastError("usage", `${file.path} has no lines that could be looked at`, { hint: "leave the line away" });
+  }
+  if (line === null || line > latest.length) {
+    throw new HoldfastError("usage", `${file.path} has ${latest.length} ${latest.length === 1 ? "line" : "lines"}`);
+  }
+  let at = line - 1;
+  let after = latest;
+  for (const change of changes.toReversed()) {
+    const before = await text(change.before);
+    if (before === null) {
+      const says = ["what the file was before is not kept, so whether this line was changed then or earlier can't be told"];
+      return { change, says };
+    }
+    const earlier = lineBefore(before, after, at);
+    if (earlier === null) return { change, says: [] };
+    [at, after] = [earlier, before];
+  }
+  return { change: null, says: [] };
+}

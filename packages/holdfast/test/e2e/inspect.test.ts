@@ -1,0 +1,178 @@
+import { execFileSync } from "node:child_process";
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Validator } from "@cfworker/json-schema";
+import type { Inspection, WhyChanged } from "@holdfast/protocol";
+import { describe, expect, test } from "vitest";
+import { repository } from "../pages.ts";
+import type { Place } from "./run.ts";
+import { createPlace } from "./run.ts";
+
+const files = {
+  "a.txt": "one\ntwo\nthree\n",
+  "b.txt": "b\n",
+  "c.txt": "c\n",
+  "f.txt": "f\n",
+  "same.txt": "same\n",
+  ".gitignore": "ignored.txt\n",
+  "test.sh": 'grep -q TWO a.txt && echo "1..1" && echo "ok 1 - two"\n',
+};
+const command = (line: string, more: object = {}) => ({ name: "run_command", input: { command: line, ...more } });
+const turns = [
+  [
+    { text: "First the second line.", calls: [{ name: "edit_file", input: { path: "a.txt", edits: [{ old: "two", new: "TWO" }] } }] },
+    { text: "Then b.", calls: [command("echo more >> b.txt", { expect: { exit_code: 0, file_changed: "b.txt" } })] },
+    { text: "Done." },
+  ],
+  [
+    { calls: [command("echo d > d.txt; echo i > ignored.txt")] },
+    { calls: [command("printf fine > f.txt"), { name: "edit_file", input: { path: "a.txt", edits: [{ old: "nowhere", new: "x" }] } }] },
+    { calls: [command("curl https://example.org")] },
+    { text: "I edited `c.txt`." },
+  ],
+] as const;
+
+/** Two turns of edits and commands; between them and after them a person changes files. */
+async function twoTurns(): Promise<{ place: Place; session: string }> {
+  let [turn, from] = [0, 0];
+  const place = await createPlace((results, sampling) => turns[turn]?.[sampling - from - 1] ?? { text: "Done." }, files);
+  expect((await place.exec("--check", "sh test.sh", "change it")).code).toBe(0);
+  appendFileSync(join(place.workspace, "c.txt"), "by hand\n");
+  [turn, from] = [1, place.server.requests.length];
+  await place.exec("resume", "--last", "go on");
+  return { place, session: await place.session() };
+}
+
+function validatorFor(name: string): Validator {
+  const folder = join(repository, "packages/protocol/schema");
+  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8")) as object;
+  const validator = new Validator(read(`${name}.json`), "2020-12", false);
+  const seen = new Set<string>();
+  const add = (schema: object): void => {
+    for (const [, file = ""] of JSON.stringify(schema).matchAll(/"\$ref":"([a-z-]+\.json)"/g)) {
+      if (seen.has(file)) continue;
+      seen.add(file);
+      validator.addSchema(read(file), file);
+      add(read(file));
+    }
+  };
+  add(read(`${name}.json`));
+  return validator;
+}
+
+describe("a session that was inspected", () => {
+  test("shows goal, each action with its decision, expectation and evidence, the checks and the outcome", async () => {
+    const { place, session } = await twoTurns();
+    const { stdout, code } = await place.start(["inspect", session, "--json"]).finished;
+    expect(code).toBe(0);
+    const { type, ...shown } = JSON.parse(stdout) as Inspection & { type: string };
+    expect([type, validatorFor("inspection").validate(shown).errors]).toEqual(["session.inspected", []]);
+    const [first, second] = shown.turns;
+    expect(first).toMatchObject({
+      goal: [{ text: "change it", trust: "user" }],
+      criteria: [{ name: "sh test.sh", authority: "user", isRequired: true }],
+      rounds: [{ round: 1, verdict: "pass" }],
+      outcome: "verified",
+      tip: { keyId: expect.any(String) as string },
+    });
+    const [edit, append] = first?.actions ?? [];
+    const evidence = first?.evidence.filter(({ phase }) => phase === "final").map(({ seq }) => seq);
+    expect(edit).toMatchObject({
+      step: 1,
+      tool: "edit_file",
+      why: "First the second line.",
+      permission: { decision: "allow", rule: { id: "builtin:file-edit" } },
+      evidence,
+    });
+    expect(edit?.changed).toMatchObject([{ path: join(place.workspace, "a.txt") }]);
+    expect(append).toMatchObject({ step: 2, command: "echo more >> b.txt", expected: { verdict: "met" }, exitCode: 0, evidence });
+    expect(second?.actions.map(({ status, evidence: own }) => [status, own.length > 0])).toEqual([
+      ["completed", true],
+      ["completed", true],
+      ["failed", false],
+      ["denied", false],
+    ]);
+    expect(second?.actions.at(-1)?.permission).toMatchObject({ decision: "review" });
+    const text = (await place.start(["inspect"]).finished).stdout;
+    for (const part of [
+      "why        First the second line.",
+      "expected   ",
+      "observed   met",
+      "round 1    sh test.sh: pass",
+      "outcome    verified",
+    ])
+      expect(text).toContain(part);
+    expect((await place.start(["inspect", "--turn", "3"]).finished).code).toBe(2);
+  });
+
+  test("says who last changed a file or a line, and no more than is known", async () => {
+    const { place } = await twoTurns();
+    const at = (name: string) => join(place.workspace, name);
+    const why = async (name: string) => {
+      const { stdout, stderr } = await place.start(["inspect", "--why", name, "--json"]).finished;
+      if (stdout === "") return { by: stderr, commands: [], verified: [], says: "" };
+      const found = JSON.parse(stdout) as WhyChanged;
+      const { type: _, ...rest } = found as WhyChanged & { type: string };
+      expect(validatorFor("why-changed").validate(rest).errors).toEqual([]);
+      return {
+        by: found.by,
+        commands: found.actions.map(({ action }) => action.command ?? action.tool),
+        verified: found.verified.map(({ turn, sameFile }) => [turn, sameFile]),
+        says: found.says.join("; "),
+      };
+    };
+    const edited = await why("a.txt");
+    expect([edited.by, edited.commands, edited.verified]).toEqual([
+      "action",
+      ["edit_file"],
+      [
+        [1, true],
+        [2, true],
+      ],
+    ]);
+    expect(await why("a.txt:2")).toMatchObject({ by: "action", commands: ["edit_file"] });
+    expect(await why("a.txt:3")).toMatchObject({ by: "before_session", commands: [] });
+    expect(await why("same.txt")).toMatchObject({ by: "before_session" });
+    expect(await why("b.txt")).toMatchObject({ commands: ["echo more >> b.txt"] });
+    expect(await why("b.txt:2")).toMatchObject({ commands: ["echo more >> b.txt"] });
+    expect(await why("b.txt:1")).toMatchObject({ by: "before_session" });
+    // Changed by hand between the turns.
+    expect(await why("c.txt")).toMatchObject({ by: "outside", commands: [], says: expect.stringContaining("something else") as string });
+    const made = await why("d.txt");
+    expect(made.commands).toContain("echo d > d.txt; echo i > ignored.txt");
+    expect(made.says).toContain("it was made");
+    expect((await why("f.txt")).commands).toContain("printf fine > f.txt");
+    // What no list of files names is not guessed at.
+    expect((await why("ignored.txt")).by).toBe("before_session");
+
+    appendFileSync(at("a.txt"), "four\n");
+    expect(await why("a.txt")).toMatchObject({ by: "outside", verified: [] });
+    expect(await why("a.txt:4")).toMatchObject({ by: "outside" });
+    expect(await why("a.txt:2")).toMatchObject({
+      by: "action",
+      commands: ["edit_file"],
+      verified: [
+        [1, false],
+        [2, false],
+      ],
+    });
+    rmSync(at("a.txt"));
+    expect(await why("a.txt")).toMatchObject({ by: "outside", says: expect.stringContaining("it was deleted") as string });
+    expect((await why("../../etc/passwd")).by).toContain("path_outside");
+    expect((await why("b.txt:99")).by).toContain("has 2 lines");
+    writeFileSync(at("odd:2"), "x\n");
+    expect(await why("odd:2")).toMatchObject({ by: "outside" });
+  });
+
+  test("is told of when its folder is gone, too", async () => {
+    const { place, session } = await twoTurns();
+    execFileSync("git", ["-C", place.workspace, "checkout", "-q", "a.txt"]);
+    const text = (await place.start(["inspect", session, "--why", join(place.workspace, "a.txt")]).finished).stdout;
+    expect(text).toMatch(/was last changed from outside the\s+session/);
+    rmSync(place.workspace, { recursive: true });
+    const { code, stdout } = await place.start(["inspect", session], { cwd: place.home }).finished;
+    expect([code, stdout]).toEqual([0, expect.stringContaining("outcome    verified")]);
+    const gone = await place.start(["inspect", session, "--why", join(place.workspace, "a.txt")], { cwd: place.home }).finished;
+    expect([gone.code, gone.stdout]).toEqual([0, expect.stringContaining("edit_file")]);
+  });
+});
