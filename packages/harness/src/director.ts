@@ -11,6 +11,7 @@ import {
   describeServers,
   describeTasks,
   describeUsed,
+  freshWindows,
 } from "./text/v1.ts";
 
 export interface DirectorOptions {
@@ -43,6 +44,9 @@ export function createDirector(options: DirectorOptions = {}): Director {
       ...(settings.outputSchema === undefined
         ? []
         : [section("output", describeOutput(settings.outputSchema), { kind: "goal", reason: "the form that the answer must have" })]),
+      ...(settings.compactStrategy === "fresh"
+        ? [section("window", freshWindows, { kind: "world", reason: "windows begin without a summary" })]
+        : []),
       ...(checks.length === 0
         ? []
         : [section("checks", describeChecks(checks), { kind: "goal", reason: "what the work is held to", snapshot: checks.map(summary) })]),

@@ -84,6 +84,22 @@ describe("skills are found", () => {
     expect(await skills.sections(true)).toEqual([]);
   });
 
+  test("and what changed in one that the model has loaded is told as a difference", async () => {
+    const folder = join(user, ".agents/skills");
+    await skill(folder, "a", "A.", "one\ntwo\nthree");
+    const skills = library();
+    skills.loaded((await skills.find()).skills[0]!);
+    expect((await skills.sections(true)).map(({ id }) => id)).toEqual(["skills"]);
+    await skill(folder, "a", "A.", "one\n2\nthree");
+    expect((await skills.sections(true))[1]).toMatchObject({
+      id: "skill-changes:a",
+      trust: "user",
+      text: "The skill a has changed since you loaded it (- before, + now):\n- two\n+ 2",
+    });
+    await skill(folder, "a", "A.", "other words\n".repeat(2_000));
+    expect((await skills.sections(true))[1]?.text).toContain("load it again");
+  });
+
   test("never by a link that leads out: neither a folder of skills, a skill, its SKILL.md, nor a file", async () => {
     const outside = join(base, "outside");
     await skill(outside, "x");

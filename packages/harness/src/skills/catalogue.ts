@@ -1,5 +1,6 @@
 import type { WorldSection } from "@holdfast/protocol";
-import { describeSkills, describeUntrustedSkills } from "../text/v1.ts";
+import { lineDifference } from "../context/tell.ts";
+import { describeSkills, describeUntrustedSkills, skillChanged } from "../text/v1.ts";
 import type { Skill } from "./skill.ts";
 import { trustOfSkill } from "./skill.ts";
 
@@ -11,6 +12,7 @@ const tokenBytes = 4;
 const overhead = 300;
 /** Names of untrusted skills that are told. */
 const mostUntrusted = 20;
+const longestDifference = 4_000;
 
 export interface CatalogueInput {
   /** Those that come first matter most. */
@@ -43,6 +45,15 @@ export function skillSections({ skills, untrusted, isTrusted, budget }: Catalogu
     ...section("skills:project", others, true),
     ...untrustedSection(untrusted),
   ];
+}
+
+/** What is told of a skill whose words changed after the model loaded it. Null where they are the same. Pure. */
+export function changedSkill(skill: Skill, loaded: string, isTrusted: boolean): WorldSection | null {
+  if (skill.body === loaded) return null;
+  const difference = lineDifference(loaded, skill.body);
+  const text = skillChanged(skill.name, difference.length <= longestDifference ? difference : null);
+  const context = { kind: "skills" as const, source: skill.folder, reason: "the skill changed after it was loaded" };
+  return { id: `skill-changes:${skill.name}`, trust: trustOfSkill(skill, isTrusted), text, context };
 }
 
 function untrustedSection(names: readonly string[]): WorldSection[] {

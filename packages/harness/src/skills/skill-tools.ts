@@ -18,6 +18,8 @@ export interface SkillLibrary {
   /** Files below the skill's folder beside its SKILL.md, by their relative paths; links that lead out are left out. */
   files(skill: Skill): Promise<{ readonly paths: readonly string[]; readonly isWhole: boolean }>;
   file(skill: Skill, path: string): Promise<SkillFile>;
+  /** The model has this skill's words now: it is to be told when they change. */
+  loaded(skill: Skill): void;
 }
 
 /** Characters of a file that one call gives. */
@@ -53,6 +55,7 @@ export function readSkillTool(library: SkillLibrary): Tool {
       const skill = skills.find((one) => one.name === name) ?? unread.find((one) => one.name === name);
       if (skill === undefined) return failed(`There is no skill ${JSON.stringify(name)}; search_skills finds skills by words.`);
       const trust = trustOfSkill(skill, skills.includes(skill));
+      if (file === undefined) library.loaded(skill);
       return file === undefined ? whole(library, skill, offset, trust) : oneFile(library, skill, file, offset, trust);
     },
   };

@@ -187,3 +187,13 @@ export function pinnedUnread(name: string, why: string): string {
 export function pinnedCut(shown: number, all: number): string {
   return `[Cut: ${shown} of ${all} bytes shown. Read the file for the rest.]`;
 }
+
+/** `difference` null: it is too long to be shown. */
+export function skillChanged(name: string, difference: string | null): string {
+  if (difference === null) return `The skill ${name} has changed a lot since you loaded it: load it again before you follow it.`;
+  return `The skill ${name} has changed since you loaded it (- before, + now):\n${difference}`;
+}
+
+/** For sessions whose windows begin without a summary. */
+export const freshWindows =
+  'When this conversation grows long it goes on without what was said so far: the goal, what binds, your plan and your notes stay. Keep what you will need: use_tool {"name":"note_write","input":{"section":"state","text":TEXT}}.';

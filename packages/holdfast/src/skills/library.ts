@@ -35,13 +35,20 @@ export function openSkills(options: SkillOptions): Skills {
     if (places.length === 0) return { skills: [], unread: [], faulty: [] };
     return (await import("./find.ts")).findSkills(places, isTrusted, options.disabled, cache);
   };
+  const loaded = new Map<string, string>();
   return {
     find: () => find(options.isTrusted),
+    loaded: ({ name, body }) => void loaded.set(name, body),
     async sections(isTrusted) {
       const { skills, unread } = await find(isTrusted);
       if (skills.length === 0 && unread.length === 0) return [];
-      const { skillSections } = await import("@holdfast/harness/skills/catalogue");
-      return skillSections({ skills, untrusted: unread.map(({ name }) => name), isTrusted, budget: options.budget });
+      const { skillSections, changedSkill } = await import("@holdfast/harness/skills/catalogue");
+      const changed = skills.flatMap((skill) => {
+        const body = loaded.get(skill.name);
+        return body === undefined ? [] : (changedSkill(skill, body, isTrusted) ?? []);
+      });
+      const untrusted = unread.map(({ name }) => name);
+      return [...skillSections({ skills, untrusted, isTrusted, budget: options.budget }), ...changed];
     },
     files: listFiles,
     file: readSkillFile,
