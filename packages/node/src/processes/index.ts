@@ -55,6 +55,8 @@ export interface ProcessesOptions {
   readonly ownFolders?: readonly string[];
   /** What a command may use, where it is otherwise than usual. */
   readonly limits?: Partial<CommandLimits>;
+  /** The folder of the kernel's hierarchy of control groups in which each run gets its own. Default: what is delegated to us. */
+  readonly groups?: string;
   /** Parts of the sandbox that are otherwise than usual. */
   readonly sandbox?: Partial<SandboxOptions>;
   /** The program that commands of a session find as `apply_patch`: it tells by the name what it is to be. */
@@ -99,7 +101,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
   const bounds = (): NonNullable<typeof knownBounds> => {
     if (knownBounds !== undefined) return knownBounds;
     const limits = { ...defaultLimits(), ...options.limits };
-    return (knownBounds = { limits, watch: createWatch(limits), groups: delegatedGroup() });
+    return (knownBounds = { limits, watch: createWatch(limits), groups: options.groups ?? delegatedGroup() });
   };
   const runs = new Map<string, Run>();
   let probe: ReturnType<typeof probeSandbox> | undefined;
