@@ -13,7 +13,7 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import type { Field } from "./suite/field.ts";
 import { openField } from "./suite/field.ts";
-import { deltas, manySessions, opening, output, parallel, retries, waiting } from "./suite/other-figures.ts";
+import { confinement, deltas, manySessions, opening, output, parallel, retries, waiting } from "./suite/other-figures.ts";
 import type { Results } from "./suite/page.ts";
 import { pageOf } from "./suite/page.ts";
 import { installPeers } from "./suite/peers.ts";
@@ -53,6 +53,7 @@ const groups: Readonly<Record<string, Figures>> = {
   whole: { title: "Whole runs: start, time, processor, memory", measure: wholeRuns },
   large: { title: `A repository of ${largeFiles.toLocaleString("en-US")} files, every feature at its default`, measure: largeRepository },
   parallel: { title: "Calls side by side", measure: parallel },
+  confined: { title: "The sandbox of a command", measure: confinement },
   retry: { title: "The first retry", measure: retries },
   deltas: { title: "Streaming", measure: deltas },
   much: { title: "Much output", measure: output },

@@ -12,7 +12,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const program = join(import.meta.dirname, "../src/bench.ts");
 
 /** Groups that between them use every way of measuring. */
-const groups = ["true", "retry", "open", "many", "waiting"];
+const groups = ["true", "confined", "retry", "open", "many", "waiting"];
 
 test("the suite runs: each group gives rows with numbers, the counts are right, and the page shows them", () => {
   const [results, page] = [join(folder, "results.json"), join(folder, "page.md")];

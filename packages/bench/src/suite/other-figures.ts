@@ -5,9 +5,9 @@ import { promisify } from "node:util";
 import type { Field } from "./field.ts";
 import type { Answer } from "./model-server.ts";
 import { startModelServer } from "./model-server.ts";
-import type { Row } from "./row.ts";
+import type { Goal, Row } from "./row.ts";
 import { countOf, number, rowOf } from "./row.ts";
-import { median, ratios } from "./statistics.ts";
+import { median, quantile, ratios } from "./statistics.ts";
 import { failing, megabytes, parallelSleeps, stepsOf, streamed } from "./workloads.ts";
 
 /** Four commands of a second each in one answer. */
@@ -194,6 +194,29 @@ async function driven(field: Field, count: number, script: (n: number) => Answer
     server.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What the sandbox adds to a command that does nothing. */
+export async function confinement(field: Field): Promise<Row[]> {
+  const [rounds, pairs] = [field.rounds(9), field.isQuick ? 3 : 60];
+  const found: Readonly<Record<"bare" | "direct" | "off" | "on", number>>[][] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const folder = field.folder("confined");
+    mkdirSync(folder, { recursive: true });
+    found.push(await told("confined.ts", [folder, String(pairs)]));
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const over = (way: "direct" | "off" | "on", floor: "bare" | "off") => found.map((all) => all.map((one) => one[way] - one[floor]));
+  const row = (figure: string, differences: readonly number[][], goal?: Goal) => {
+    const low = number(quantile(differences.flat(), 0.25));
+    return rowOf(figure, differences.map(median), " ms", goal, `lower quartile of ${pairs * rounds} pairs ${low} ms`);
+  };
+  const bare = number(median(found.flat().map((one) => one.bare)));
+  return [
+    row("bubblewrap with a session's view, over a bare spawn", over("direct", "bare"), { text: "≤ 8 ms", most: 8 }),
+    row("a sandboxed command by the runtime, over an unconfined one", over("on", "off")),
+    row(`an unconfined command by the runtime, over a bare spawn of ${bare} ms`, over("off", "bare")),
+  ];
 }
 
 /** Sessions that wait. */
