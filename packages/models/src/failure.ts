@@ -12,6 +12,8 @@ export interface Failure {
   /** The structured `code` and `type` of the provider's error object. */
   readonly code?: string | null;
   readonly kind?: string | null;
+  /** The parameter that the provider says is wrong. */
+  readonly param?: string | null;
   readonly message: string;
   readonly retryAfterMs?: number | null;
   /** Length of the request's body, bytes, where its size may be what is wrong. */
@@ -158,7 +160,7 @@ function inWords(ms: number): string {
 }
 
 /** The error object of a provider's JSON in any of its usual forms; null where the value is no error. */
-export function errorIn(value: unknown): Pick<Failure, "code" | "kind" | "message" | "retryAfterMs"> | null {
+export function errorIn(value: unknown): Pick<Failure, "code" | "kind" | "param" | "message" | "retryAfterMs"> | null {
   const outer = asRecord(Array.isArray(value) ? value[0] : value);
   if (outer === null) return null;
   const inner = asRecord(outer["error"]);
@@ -178,7 +180,7 @@ export function errorIn(value: unknown): Pick<Failure, "code" | "kind" | "messag
 }
 
 /** Google's errors name their code in `status`, beside the number of HTTP in `code`; what is exact stands in `details`. */
-function innerError(inner: Shape): Pick<Failure, "code" | "kind" | "message" | "retryAfterMs"> {
+function innerError(inner: Shape): Pick<Failure, "code" | "kind" | "param" | "message" | "retryAfterMs"> {
   const details = asList(inner["details"]).map((detail) => asRecord(detail) ?? {});
   const reason = details.map((detail) => asText(detail["reason"])).find((found) => found !== null) ?? null;
   const delay = details.map((detail) => /^(\d{1,9}(?:\.\d+)?)s$/.exec(asText(detail["retryDelay"]) ?? "")?.[1]).find(Boolean);
@@ -187,6 +189,7 @@ function innerError(inner: Shape): Pick<Failure, "code" | "kind" | "message" | "
     message: asText(inner["message"]) ?? "",
     code: status ?? asText(inner["code"]),
     kind: asText(inner["type"]) ?? reason,
+    ...(typeof inner["param"] === "string" ? { param: inner["param"] } : {}),
     ...(delay === undefined ? {} : { retryAfterMs: Math.ceil(Number(delay) * 1000) }),
   };
 }

@@ -48,7 +48,17 @@ export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
   const send: Fetch = options.fetch ?? ((address, init) => fetch(address, init));
   const now = options.now ?? (() => Date.now());
 
+  /** Requests in a row that the provider didn't know the kept answer of: it keeps none, whatever it was asked. */
+  let refusals = 0;
+
   async function* sample(request: SamplingRequest, signal: AbortSignal): AsyncGenerator<StreamPart> {
+    // One that names an answer which is gone was refused before anything happened: the whole conversation goes in its place.
+    const isForgotten = yield* post(request, signal, refusals >= mostRefusals);
+    if (isForgotten) yield* post(request, signal, true);
+  }
+
+  /** Returns true where the provider doesn't know the answer that the request followed on; then nothing of it was passed on. */
+  async function* post(request: SamplingRequest, signal: AbortSignal, whole: boolean): AsyncGenerator<StreamPart, boolean> {
     const watch = createWatch(signal, options.idleTimeoutMs ?? defaultIdleMs);
     const secrets = Object.values(options.headers ?? {});
     const failed = (failure: Failure): StreamPart => ({
@@ -59,12 +69,12 @@ export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
     let isDone = false;
     let stage: Stage = "key";
     try {
-      if (watch.state === "aborted") return;
+      if (watch.state === "aborted") return false;
       const key = (await unlessEnded(options.apiKey(), watch))?.trim() ?? "";
       if (key !== "") secrets.push(key);
       const headers = requestHeaders(wire.headers(key), options.headers ?? {});
       stage = "body";
-      const body = await unlessEnded(wire.body(request), watch);
+      const body = await unlessEnded(wire.body(request, whole), watch);
       stage = "connect";
       const post = { method: "POST", headers, body: body.bytes, signal: watch.signal, redirect: "manual" } as const;
       const response = await unlessEnded(send(url, post), watch);
@@ -73,15 +83,27 @@ export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
       if (!response.ok) {
         const sent = { body, contextWindow: options.contextWindow ?? null };
         const failure = await httpFailure(response, exchange, watch, now(), sent);
-        if (signal.aborted) return;
+        if (signal.aborted) return false;
+        if (isForgotten(body, failure)) {
+          refusals += 1;
+          return true;
+        }
         yield failed(failure);
-        return;
+        return false;
       }
-      for await (const part of readAnswer(exchange, wire.decoder(body.size), watch)) {
+      const sent = { ...wire.form, ...(whole ? { isWhole: true } : {}), digest: body.digest };
+      let isSilent = true;
+      for await (const part of readAnswer(exchange, wire.decoder(body), watch)) {
         if (part.type === "started") stage = "answer";
         isDone = part.type === "finished";
+        if (isDone && body.follows !== undefined) refusals = 0;
+        if (part.type === "failed" && isSilent && isForgotten(body, part.failure)) {
+          refusals += 1;
+          return true;
+        }
+        if (part.type !== "started") isSilent = false;
         if (part.type === "failed") yield failed(part.failure);
-        else yield part.type === "started" ? { type: "started", sent: { ...wire.form, digest: body.digest } } : part;
+        else yield part.type === "started" ? { type: "started", sent } : part;
       }
     } catch (error) {
       if (watch.state !== "aborted") yield failed(brokenOff(error, stage, watch));
@@ -89,8 +111,21 @@ export function createHttpModel(wire: Wire, options: HttpModelOptions): Model {
       if (exchange === null) watch.close();
       else exchange.close(isDone);
     }
+    return false;
   }
   return { id: options.id, contextWindow: options.contextWindow ?? null, sample };
+}
+
+/** After so many the provider isn't asked to go on from an answer any more: each asking would cost a round trip. */
+const mostRefusals = 2;
+
+/**
+ * OpenAI's own code for it is \`previous_response_not_found\` (status 400); other servers of the protocol only name the
+ * parameter, or answer 404, which at an address that has answered before can mean nothing else.
+ */
+function isForgotten({ follows }: WireBody, { code, param, status }: Failure): boolean {
+  if (follows === undefined) return false;
+  return code === "previous_response_not_found" || param === "previous_response_id" || status === 404;
 }
 
 /** How far a sampling had come when something threw. */
@@ -140,6 +175,7 @@ async function httpFailure(response: HttpResponse, exchange: Exchange, watch: Wa
     sentBytes: sent.body.bytes.length,
     code: error?.code ?? null,
     kind: error?.kind ?? null,
+    param: error?.param ?? null,
     message: error?.message ?? (isPage ? "it sent a web page." : text),
     retryAfterMs: retryAfterMs(response.headers, now) ?? error?.retryAfterMs ?? null,
   };

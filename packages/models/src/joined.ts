@@ -3,14 +3,19 @@ import { createHasher, sha256 } from "@holdfast/runtime/hash";
 /** JSON pieces joined with commas: only added to, and read whole at each step. */
 export interface Joined {
   add(piece: string): void;
-  /** `start`, then `first`, everything added, and `after` joined with commas, then `end`; as UTF-8. */
-  body(frame: Frame, after: readonly string[]): Rendered;
+  /** What was added so far: its length, and its digest. */
+  readonly length: number;
+  digest(): string;
+  /** `start`, then `first`, everything added (behind the length `from`), and `after` joined with commas, then `end`; as UTF-8. */
+  body(frame: Frame, after: readonly string[], from?: number): Rendered;
 }
 
 export interface Rendered {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The same for the same bytes from the same wire: what was added is hashed once, so its cost doesn't grow with the list. */
   readonly digest: string;
+  readonly window?: string;
+  readonly follows?: string;
 }
 
 /** What stands around the growing list in a request. */
@@ -18,6 +23,8 @@ export interface Frame {
   readonly start: string;
   readonly first: readonly string[];
   readonly end: string;
+  /** Everything is sent, also where a request could follow on an answer that the provider keeps. */
+  readonly isWhole?: boolean;
 }
 
 const encoder = new TextEncoder();
@@ -44,18 +51,24 @@ export function createJoined(): Joined {
   }
   return {
     add: (piece) => append(encoder.encode(length === 0 ? piece : `,${piece}`)),
-    body: ({ start, first, end }, after) => {
-      const hasMore = length > 0 || after.length > 0;
+    get length() {
+      return length;
+    },
+    digest: () => added.digest(),
+    body: ({ start, first, end }, after, from = 0) => {
+      // A later piece begins with its comma.
+      const rest = kept.subarray(from === 0 ? 0 : Math.min(from + 1, length), length);
+      const hasMore = rest.length > 0 || after.length > 0;
       const opening = start + first.join(",") + (first.length > 0 && hasMore ? "," : "");
       const head = encoder.encode(opening);
-      const tail = encoder.encode((length > 0 && after.length > 0 ? "," : "") + after.join(",") + end);
-      const all = new Uint8Array(head.length + length + tail.length);
+      const tail = encoder.encode((rest.length > 0 && after.length > 0 ? "," : "") + after.join(",") + end);
+      const all = new Uint8Array(head.length + rest.length + tail.length);
       all.set(head);
-      all.set(kept.subarray(0, length), head.length);
-      all.set(tail, head.length + length);
+      all.set(rest, head.length);
+      all.set(tail, head.length + rest.length);
       // Instructions and tools: usually those of the step before.
       if (opening !== before.text) before = { text: opening, digest: sha256(head) };
-      return { bytes: all, digest: sha256(`${before.digest} ${added.digest()} ${sha256(tail)}`) };
+      return { bytes: all, digest: sha256(`${before.digest} ${added.digest()} ${from === 0 ? "" : `${from} `}${sha256(tail)}`) };
     },
   };
 }

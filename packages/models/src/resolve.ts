@@ -20,6 +20,8 @@ export interface ProviderSettings {
   readonly contextWindow?: number | null;
   /** Most tokens an answer may have, for wires that must name a number; their own default where it is left out. */
   readonly maxOutputTokens?: number | null;
+  /** The provider may keep requests and answers, so that a request needs only what is new (`responses`). Default false. */
+  readonly isStored?: boolean;
 }
 
 export interface ModelResolverOptions {
@@ -81,7 +83,10 @@ async function overHttp(
       ...(keyVariables[0] === undefined ? {} : { hint: `Set ${keyVariables[0]}${elsewhere}.` }),
     });
   }
-  const wire = (await loadWire(settings.wire))({ provider, model }, { maxOutputTokens: settings.maxOutputTokens ?? null });
+  const wire = (await loadWire(settings.wire))(
+    { provider, model },
+    { maxOutputTokens: settings.maxOutputTokens ?? null, isStored: settings.isStored ?? false },
+  );
   return createHttpModel(wire, {
     id,
     baseUrl,

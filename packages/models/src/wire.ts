@@ -25,26 +25,39 @@ export interface WireBody {
   readonly size: number;
   /** The same for the same bytes of the same wire. */
   readonly digest: string;
+  /** Set where the provider may keep the answer: the digest of all items, as a later request has to begin. */
+  readonly window?: string;
+  /** The kept answer that it follows on; the items up to there are not in it. */
+  readonly follows?: string;
 }
+
+/**
+ * Of every wire: what can differ from one request of a session to the next (limits of the answer, effort, its form) stands
+ * behind the list that grows, so that a request begins with the bytes of the one before.
+ */
+export const bodyLayout = 2;
 
 /** One provider protocol, for one model. */
 export interface Wire {
   /** With it and the model's name the wire can be made again, and writes the same bodies. */
-  readonly form: Omit<SentBody, "digest">;
+  readonly form: Omit<SentBody, "digest" | "isWhole">;
   /** Below the base URL; may end in a query. */
   readonly path: string;
   /** A version segment that people leave out of the base URL, put in where it has none; null: the base URL is taken as it is. */
   readonly version: string | null;
   /** The protocol's own headers. An empty key is none. */
   headers(key: string): Readonly<Record<string, string>>;
-  body(request: SamplingRequest): Promise<WireBody>;
-  decoder(requestSize: number): Decoder;
+  /** `whole`: it follows on no kept answer. */
+  body(request: SamplingRequest, whole?: boolean): Promise<WireBody>;
+  decoder(body: Pick<WireBody, "size" | "window">): Decoder;
 }
 
 /** What the host knows of a model beyond its name. */
 export interface WireOptions {
   /** Most tokens that one answer may have, for wires that must name a number. */
   readonly maxOutputTokens?: number | null;
+  /** The provider may keep requests and answers, so that a request needs only what is new. Wires that can't do without it pay no heed. */
+  readonly isStored?: boolean;
 }
 
 /** The key as OpenAI's protocols carry it. */

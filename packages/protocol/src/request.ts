@@ -10,6 +10,11 @@ export const sentBody = z.object({
   wire: z.string(),
   /** The most tokens of one answer that the wire was set to name, where it must name a number. */
   mostOutput: z.number().int().optional(),
+  /** Where its fields stand; bodies of another layout can't be compared byte for byte. */
+  layout: z.number().int().optional(),
+  /** The provider may keep it, and a later one may follow on its answer. `isWhole`: this one follows on none, though it could. */
+  isStored: z.boolean().optional(),
+  isWhole: z.boolean().optional(),
   digest: z.string(),
 });
 export type SentBody = Readonly<z.infer<typeof sentBody>>;

@@ -187,6 +187,7 @@ export const keys = {
           api_key_env: key(variable, "the environment variable that holds the key"),
           headers: key(headers, "HTTP headers sent with each request"),
           context_window: key(count, "tokens of its models whose window isn't known otherwise"),
+          store: key(toggle, "true: it may keep requests and answers, so that a step sends only what is new (wire responses)"),
         },
         { rivals: [["api_key", "api_key_env"]] },
       ),

@@ -21,6 +21,8 @@ export interface Provider {
   readonly isLocal: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly contextWindow: number | null;
+  /** The person lets it keep requests and answers. */
+  readonly isStored: boolean;
 }
 
 /** Names of all providers: the presets, then those of the configuration. */
@@ -47,6 +49,7 @@ export function providerOf(name: string, config: Config, env: Env): Provider | n
     isLocal: preset?.isLocal === true,
     headers: own?.headers ?? {},
     contextWindow: own?.contextWindow ?? null,
+    isStored: own?.store === true,
   };
 }
 

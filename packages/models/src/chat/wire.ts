@@ -4,13 +4,13 @@ import { isStrict, outputName } from "../output-format.ts";
 import { keptTools } from "../kept-tools.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
-import { bearer, type Wire } from "../wire.ts";
+import { bearer, bodyLayout, type Wire } from "../wire.ts";
 import { createChatDecoder } from "./decode.ts";
 import { messageEncoding } from "./encode.ts";
 
 /**
  * OpenAI's Chat Completions as other servers speak it: only fields that all of them take, `max_tokens` rather than its
- * newer name, no cache key. Keys have a fixed order with the growing `messages` last, as in the Responses wire.
+ * newer name, no cache key. Keys have a fixed order with what can change behind the growing `messages`, as in the Responses wire.
  */
 export function chatWire(identity: Identity): Wire {
   const messages = createWindow(messageEncoding(identity));
@@ -19,11 +19,15 @@ export function chatWire(identity: Identity): Wire {
 
   function head(request: SamplingRequest): string {
     const fields = [`"model":${jsonText(identity.model)}`, `"stream":true`, `"stream_options":{"include_usage":true}`];
+    if (request.tools.length > 0) fields.push(`"tools":[${request.tools.map(keptTool).join(",")}]`);
+    return fields.join(",");
+  }
+  function tail(request: SamplingRequest): string {
+    const fields: string[] = [];
     if (request.effort !== null) fields.push(`"reasoning_effort":${jsonText(request.effort)}`);
     if (request.maxOutputTokens !== null) fields.push(`"max_tokens":${request.maxOutputTokens}`);
-    if (request.tools.length > 0) fields.push(`"tools":[${request.tools.map(keptTool).join(",")}]`);
     if (request.output !== undefined) fields.push(...outputFields(identity, request, request.output));
-    return fields.join(",");
+    return fields.map((field) => `,${field}`).join("");
   }
   function system(request: SamplingRequest): string {
     if (request.instructions !== instructions.text) {
@@ -32,18 +36,18 @@ export function chatWire(identity: Identity): Wire {
     return instructions.json;
   }
   return {
-    form: { wire: "chat" },
+    form: { wire: "chat", layout: bodyLayout },
     path: "/chat/completions",
     version: null,
     headers: bearer,
     body: async (request) => {
       const start = head(request);
       const first = system(request);
-      const frame = { start: `{${start},"messages":[`, first: first === "" ? [] : [first], end: "]}" };
+      const frame = { start: `{${start},"messages":[`, first: first === "" ? [] : [first], end: `]${tail(request)}}` };
       const { bytes, size, digest } = await messages(request.items, (blob) => request.image(blob), frame);
       return { bytes, size: start.length + first.length + size, digest };
     },
-    decoder: (requestSize) => createChatDecoder(identity, requestSize),
+    decoder: ({ size }) => createChatDecoder(identity, size),
   };
 }
 

@@ -3,13 +3,13 @@ import type { Identity } from "../identity.ts";
 import { keptTools } from "../kept-tools.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
-import type { Wire } from "../wire.ts";
+import { bodyLayout, type Wire } from "../wire.ts";
 import { createGeminiDecoder } from "./decode.ts";
 import { thinkingConfig, versionOf } from "./effort.ts";
 import { contentEncoding } from "./encode.ts";
 
 /**
- * Google's Gemini API. Keys have a fixed order with the growing `contents` last, as in the Responses wire: the prefix is
+ * Google's Gemini API. Keys have a fixed order with what can change behind the growing `contents`, as in the Responses wire: the prefix is
  * cached by the provider itself. Tools give their schema as it is (`parametersJsonSchema`).
  */
 export function geminiWire(identity: Identity): Wire {
@@ -24,6 +24,12 @@ export function geminiWire(identity: Identity): Wire {
         json: `"systemInstruction":{"parts":[{"text":${jsonText(request.instructions)}}]},`,
       };
     }
+    return [
+      request.instructions === "" ? "" : instructions.json,
+      request.tools.length === 0 ? "" : `"tools":[{"functionDeclarations":[${request.tools.map(keptTool).join(",")}]}],`,
+    ].join("");
+  }
+  function tail(request: SamplingRequest): string {
     const config: string[] = [];
     const thinking = thinkingConfig(identity.model, request.effort);
     if (request.maxOutputTokens !== null) config.push(`"maxOutputTokens":${request.maxOutputTokens}`);
@@ -32,14 +38,10 @@ export function geminiWire(identity: Identity): Wire {
       config.push(`"responseMimeType":"application/json","responseJsonSchema":${JSON.stringify(request.output.schema)}`);
     }
     if (thinking !== null) config.push(`"thinkingConfig":${thinking}`);
-    return [
-      request.instructions === "" ? "" : instructions.json,
-      request.tools.length === 0 ? "" : `"tools":[{"functionDeclarations":[${request.tools.map(keptTool).join(",")}]}],`,
-      config.length === 0 ? "" : `"generationConfig":{${config.join(",")}},`,
-    ].join("");
+    return config.length === 0 ? "" : `,"generationConfig":{${config.join(",")}}`;
   }
   return {
-    form: { wire: "gemini" },
+    form: { wire: "gemini", layout: bodyLayout },
     path: `/models/${identity.model
       .replace(/^models\//, "")
       .split("/")
@@ -49,11 +51,11 @@ export function geminiWire(identity: Identity): Wire {
     headers: (key): Readonly<Record<string, string>> => (key === "" ? {} : { "x-goog-api-key": key }),
     body: async (request) => {
       const start = head(request);
-      const frame = { start: `{${start}"contents":[`, first: [], end: "]}" };
+      const frame = { start: `{${start}"contents":[`, first: [], end: `]${tail(request)}}` };
       const { bytes, size, digest } = await list(request.items, (blob) => request.image(blob), frame);
       return { bytes, size: start.length + size, digest };
     },
-    decoder: (requestSize) => createGeminiDecoder(identity, requestSize),
+    decoder: ({ size }) => createGeminiDecoder(identity, size),
   };
 }
 

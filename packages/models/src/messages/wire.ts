@@ -3,13 +3,13 @@ import type { Identity } from "../identity.ts";
 import { keptTools } from "../kept-tools.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
-import type { Wire, WireOptions } from "../wire.ts";
+import { bodyLayout, type Wire, type WireOptions } from "../wire.ts";
 import { createMessagesDecoder } from "./decode.ts";
 import { betasOf, capabilityOf, effortFields } from "./effort.ts";
 import { messageEncoding, withCacheMark } from "./encode.ts";
 
 /**
- * Anthropic's Messages. Keys have a fixed order with the growing `messages` last, as in the Responses wire. Tools and
+ * Anthropic's Messages. Keys have a fixed order with what can change behind the growing `messages`, as in the Responses wire. Tools and
  * instructions end in a cache mark of their own, so they are read from the cache whatever follows.
  */
 export function messagesWire(identity: Identity, options: WireOptions = {}): Wire {
@@ -27,9 +27,7 @@ export function messagesWire(identity: Identity, options: WireOptions = {}): Wir
     return instructions.json;
   }
   function head(request: SamplingRequest): string {
-    const maxTokens = Math.min(request.maxOutputTokens ?? mostOutput, mostOutput);
-    const fields = [`"model":${jsonText(identity.model)}`, `"max_tokens":${maxTokens}`, `"stream":true`];
-    fields.push(...effortFields(identity.model, request.effort, maxTokens));
+    const fields = [`"model":${jsonText(identity.model)}`, `"stream":true`];
     const first = system(request);
     const list = request.tools.map(keptTool);
     const last = list.pop();
@@ -37,8 +35,12 @@ export function messagesWire(identity: Identity, options: WireOptions = {}): Wir
     if (first !== "") fields.push(first);
     return fields.join(",");
   }
+  function tail(request: SamplingRequest): string {
+    const maxTokens = Math.min(request.maxOutputTokens ?? mostOutput, mostOutput);
+    return [`"max_tokens":${maxTokens}`, ...effortFields(identity.model, request.effort, maxTokens)].map((field) => `,${field}`).join("");
+  }
   return {
-    form: { wire: "messages", mostOutput },
+    form: { wire: "messages", mostOutput, layout: bodyLayout },
     path: "/messages",
     version: "v1",
     headers: (key) => ({
@@ -48,11 +50,11 @@ export function messagesWire(identity: Identity, options: WireOptions = {}): Wir
     }),
     body: async (request) => {
       const start = head(request);
-      const frame = { start: `{${start},"messages":[`, first: [], end: "]}" };
+      const frame = { start: `{${start},"messages":[`, first: [], end: `]${tail(request)}}` };
       const { bytes, size, digest } = await messages(request.items, (blob) => request.image(blob), frame);
       return { bytes, size: start.length + size, digest };
     },
-    decoder: (requestSize) => createMessagesDecoder(identity, requestSize),
+    decoder: ({ size }) => createMessagesDecoder(identity, size),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Json } from "@holdfast/protocol";
 import type { ProposedItem } from "@holdfast/runtime";
 import { errorIn, type Failure } from "../failure.ts";
 import { opaqueOf, type Identity } from "../identity.ts";
@@ -6,7 +7,7 @@ import type { SseEvent } from "../sse.ts";
 import { estimateUsage, readCost, readUsage } from "../usage.ts";
 import { isWireCallId } from "../wire-forms.ts";
 import type { Decoder, WirePart } from "../wire.ts";
-import { reasoningPayload } from "./encode.ts";
+import { keptPayload, reasoningPayload } from "./encode.ts";
 
 type OutputKind = "message" | "reasoning" | "function_call";
 
@@ -21,7 +22,7 @@ interface Output {
 }
 
 /** Decodes the events of a streamed response (OpenAI API reference, "Streaming events" of Responses). */
-export function createResponsesDecoder(identity: Identity, requestSize: number): Decoder {
+export function createResponsesDecoder(identity: Identity, requestSize: number, window?: string): Decoder {
   /** By the provider's `output_index`. */
   const outputs = new Map<number, Output>();
   /** Finished items with their place; they are passed on in its order once all are there. */
@@ -91,10 +92,22 @@ export function createResponsesDecoder(identity: Identity, requestSize: number):
 
   function finished(response: Shape, isCut: boolean): WirePart[] {
     settleRest(response);
-    const parts = settled.toSorted((a, b) => a.at - b.at).map(({ part }) => part);
+    const parts = withKept(
+      settled.toSorted((a, b) => a.at - b.at).map(({ part }) => part),
+      asText(response["id"]),
+    );
     const usage = readUsage(response["usage"]) ?? estimateUsage(requestSize, answerSize);
     parts.push({ type: "finished", finish: isCut ? "length" : hasCalls ? "calls" : "stop", usage, cost: readCost(response["usage"]) });
     return parts;
+  }
+
+  /** Where the provider keeps the answer, its last item says by which id, and what it was an answer to. */
+  function withKept(parts: readonly WirePart[], id: string | null): WirePart[] {
+    const last = parts.at(-1);
+    if (id === null || window === undefined || last?.type !== "item") return [...parts];
+    const { opaque } = last.item;
+    const payload = { ...(opaque === undefined ? {} : asRecord(opaque.payload)), ...keptPayload(id, window) } as Record<string, Json>;
+    return [...parts.slice(0, -1), { ...last, item: { ...last.item, ...opaqueOf(identity, payload) } }];
   }
 
   /** A response at its end. An event that says `completed` still yields to a worse status in the response itself. */

@@ -14,12 +14,23 @@ export interface InputPiece extends Piece {
   readonly call?: { readonly callId: string; readonly given: string | null; readonly rest: string };
   /** What came of a model can follow reasoning; reasoning itself waits for it. */
   readonly role: "reasoning" | "model" | "other";
+  /** The last piece of an answer that the provider keeps: its id, and the digest of all that it answered. */
+  readonly kept?: Kept;
+}
+
+interface Kept {
+  readonly id: string;
+  readonly window: string;
 }
 
 export interface Input {
   readonly sent: Joined;
   /** Reasoning whose answer has not been seen yet. */
   waiting: string[];
+  /** The digest of what stands before the answer that is being added; null outside of one. */
+  before: string | null;
+  /** The last answer that a request can follow on, and how long the list was with it. */
+  last: { readonly id: string; readonly length: number } | null;
   /** Under which ids calls were sent, and whose an id is. */
   readonly ids: Map<string, string>;
   readonly taken: Map<string, string>;
@@ -50,22 +61,49 @@ export function reasoningPayload(item: Readonly<Record<string, unknown>>): Json 
  * Reasoning is only legal right before the item it led to: one that an answer ended with (cut by its length) is dropped
  * as soon as anything else follows.
  */
-export function inputEncoding(identity: Identity): Encoding<InputPiece, Input> {
-  return {
-    encode: (item, image) => encodeItem(item, image, identity),
-    start: () => ({ sent: createJoined(), waiting: [], ids: new Map(), taken: new Map() }),
-    add: (input, piece) => {
-      if (piece.json === null) return;
-      if (piece.role === "reasoning") {
-        input.waiting.push(piece.json);
-        return;
-      }
-      if (piece.role === "model") for (const json of input.waiting) input.sent.add(json);
-      input.waiting = [];
-      input.sent.add(piece.call === undefined ? piece.json : `${piece.json}${idOf(input, piece.call)}${piece.call.rest}`);
-    },
-    render: (input, frame) => input.sent.body(frame, []),
+export function inputEncoding(identity: Identity, isStored: boolean): Encoding<InputPiece, Input> {
+  const add = (input: Input, piece: InputPiece & { readonly json: string }): void => {
+    if (piece.role === "reasoning") {
+      input.waiting.push(piece.json);
+      return;
+    }
+    if (piece.role === "model") for (const json of input.waiting) input.sent.add(json);
+    input.waiting = [];
+    input.sent.add(piece.call === undefined ? piece.json : `${piece.json}${idOf(input, piece.call)}${piece.call.rest}`);
   };
+  return {
+    encode: (item, image) => {
+      const piece = encodeItem(item, image, identity);
+      const kept = isStored && "opaque" in item ? keptIn(ownPayload(item.opaque, identity)) : null;
+      return kept === null || piece instanceof Promise ? piece : { ...piece, kept };
+    },
+    start: () => ({ sent: createJoined(), waiting: [], before: null, last: null, ids: new Map(), taken: new Map() }),
+    add: (input, piece) => {
+      const { json, role, kept } = piece;
+      if (json === null) return;
+      if (role === "other") input.before = null;
+      else if (isStored) input.before ??= input.sent.digest();
+      add(input, { ...piece, json });
+      // Only where everything that it answered still stands as it was: nothing erased, no new window.
+      if (kept !== undefined && kept.window === input.before) input.last = { id: kept.id, length: input.sent.length };
+    },
+    render: ({ sent, last }, frame) => {
+      const window = isStored ? { window: sent.digest() } : {};
+      if (last === null || frame.isWhole === true || last.length === sent.length) return { ...sent.body(frame, []), ...window };
+      const end = frame.end.replace(/^\]/, `],"previous_response_id":${jsonText(last.id)}`);
+      return { ...sent.body({ ...frame, end }, [], last.length), ...window, follows: last.id };
+    },
+  };
+}
+
+/** What the last item of a kept answer remembers of it: in its payload, so that it goes back to this provider and model alone. */
+export function keptPayload(id: string, window: string): Readonly<Record<string, Json>> {
+  return { response_id: id, window };
+}
+
+function keptIn(payload: Readonly<Record<string, unknown>> | null): Kept | null {
+  const [id, window] = [asText(payload?.["response_id"]), asText(payload?.["window"])];
+  return id === null || window === null ? null : { id, window };
 }
 
 function encodeItem(item: Item, image: ReadImage, identity: Identity): InputPiece | Promise<InputPiece> {

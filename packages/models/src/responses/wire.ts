@@ -5,18 +5,19 @@ import { isStrict, outputName } from "../output-format.ts";
 import { keptTools } from "../kept-tools.ts";
 import { jsonText } from "../text.ts";
 import { createWindow } from "../window.ts";
-import { bearer, type Wire } from "../wire.ts";
+import { bearer, bodyLayout, type Wire, type WireOptions } from "../wire.ts";
 import { wireCacheKey } from "../wire-forms.ts";
 import { createResponsesDecoder } from "./decode.ts";
 import { inputEncoding } from "./encode.ts";
 
 /**
- * OpenAI's Responses, stateless: nothing is stored there, encrypted reasoning comes back with each request. Keys have a
- * fixed order with the growing `input` last, so the bytes of a request begin with those of the one before it (but for
- * its closing brackets).
+ * OpenAI's Responses. Nothing is stored there, and encrypted reasoning comes back with each request, unless the user lets the
+ * provider keep answers: then a request names the one it follows on, and holds only what came since. Instructions and tools
+ * come each time, as the protocol doesn't carry them over. Keys have a fixed order with what can change behind the growing
+ * `input`, so the bytes of a request begin with those of the one before it.
  */
-export function responsesWire(identity: Identity): Wire {
-  const input = createWindow(inputEncoding(identity));
+export function responsesWire(identity: Identity, { isStored = false }: WireOptions = {}): Wire {
+  const input = createWindow(inputEncoding(identity, isStored));
   const keptTool = keptTools(toolJson);
   let instructions = { text: "", json: '""' };
 
@@ -25,26 +26,30 @@ export function responsesWire(identity: Identity): Wire {
     const fields = [`"model":${jsonText(identity.model)}`];
     if (request.instructions !== "") fields.push(`"instructions":${instructions.json}`);
     if (request.tools.length > 0) fields.push(`"tools":[${request.tools.map(keptTool).join(",")}]`, `"parallel_tool_calls":true`);
-    fields.push(`"stream":true`, `"store":false`);
+    fields.push(`"stream":true`, `"store":${isStored}`);
     if (canReason(identity.model)) fields.push(`"include":["reasoning.encrypted_content"]`);
     if (request.cacheKey !== "") fields.push(`"prompt_cache_key":${jsonText(wireCacheKey(request.cacheKey))}`);
+    return fields.join(",");
+  }
+  function tail(request: SamplingRequest): string {
+    const fields: string[] = [];
     if (request.effort !== null) fields.push(`"reasoning":{"effort":${jsonText(request.effort)},"summary":"auto"}`);
     if (request.maxOutputTokens !== null) fields.push(`"max_output_tokens":${request.maxOutputTokens}`);
     if (request.output !== undefined) fields.push(`"text":{"format":${formatJson(request.output.schema)}}`);
-    return fields.join(",");
+    return fields.map((field) => `,${field}`).join("");
   }
   return {
-    form: { wire: "responses" },
+    form: { wire: "responses", layout: bodyLayout, ...(isStored ? { isStored } : {}) },
     path: "/responses",
     version: null,
     headers: bearer,
-    body: async (request) => {
+    body: async (request, whole = false) => {
       const start = head(request);
-      const frame = { start: `{${start},"input":[`, first: [], end: "]}" };
-      const { bytes, size, digest } = await input(request.items, (blob) => request.image(blob), frame);
-      return { bytes, size: start.length + size, digest };
+      const frame = { start: `{${start},"input":[`, first: [], end: `]${tail(request)}}`, isWhole: whole };
+      const { size, ...rendered } = await input(request.items, (blob) => request.image(blob), frame);
+      return { ...rendered, size: start.length + size };
     },
-    decoder: (requestSize) => createResponsesDecoder(identity, requestSize),
+    decoder: ({ size, window }) => createResponsesDecoder(identity, size, window),
   };
 }
 
