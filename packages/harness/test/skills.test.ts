@@ -99,21 +99,22 @@ const skill = (name: string, description: string, more: Partial<Skill> = {}): Sk
 
 describe("what the model is told of skills", () => {
   const sections = (skills: readonly Skill[], more: object = {}) =>
-    skillSections({ skills, untrusted: [], isTrusted: true, budget: 400, ...more });
+    skillSections({ skills, untrusted: [], isTrusted: true, budget: 600, ...more });
 
   test("is nothing where there are none", () => {
     expect(sections([])).toEqual([]);
   });
 
   test("stays under its budget with any number of them, and says that there are more", () => {
-    const long = Array.from({ length: 20 }, (_, n) => skill(`skill-${n}`, n === 0 ? "short" : `Does ${"very ".repeat(n)}much – Ω`));
+    const long = Array.from({ length: 20 }, (_, n) => skill(`skill-${n}`, n === 0 ? "short" : `Does ${"very ".repeat(n * 3)}much – Ω`));
     const [some] = sections(long);
     expect(some!.text).toContain("- skill-0: short\n");
     expect(some!.text).toMatch(/- skill-19: Does very .*…$/);
     const many = Array.from({ length: 900 }, (_, n) => skill(`a-skill-with-a-name-${n}`, "x".repeat(1000)));
     const [names] = sections(many);
     expect(names!.text).toMatch(/- a-skill-with-a-name-0\n[^]*\[8\d\d more: find them with use_tool/);
-    for (const { text } of [some!, names!]) expect(JSON.stringify(text).length).toBeLessThanOrEqual(1600);
+    expect(JSON.stringify(names!.text).length).toBeLessThanOrEqual(1_000);
+    for (const { text } of [some!, names!]) expect(JSON.stringify(text).length).toBeLessThanOrEqual(2400);
   });
 
   test("keeps a person's own apart from a project's, and of an untrusted project tells names alone", () => {

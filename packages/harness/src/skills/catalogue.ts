@@ -10,6 +10,8 @@ const shortestDescription = 24;
 const tokenBytes = 4;
 /** What stands around the lines. */
 const overhead = 300;
+/** Names alone say little: where there is no room for descriptions they get less, and the search does the rest. */
+const mostNames = 1_000;
 /** Names of untrusted skills that are told. */
 const mostUntrusted = 20;
 const longestDifference = 4_000;
@@ -78,7 +80,7 @@ function fit(skills: readonly Skill[], bytes: number): ReadonlyMap<Skill, string
   if (most >= shortestDescription || sizes.every((size) => size <= most)) {
     return new Map(skills.map((skill) => [skill, `- ${skill.name}: ${cut(skill.description, most)}`]));
   }
-  let left = room;
+  let left = Math.min(room, mostNames - overhead);
   return new Map(skills.flatMap((skill) => ((left -= skill.name.length + 4) >= 0 ? [[skill, `- ${skill.name}`] as const] : [])));
 }
 

@@ -385,7 +385,7 @@ export const keys = {
     table({
       packages: key(list(packageName), "packages in the project's node_modules whose skills may be used", { default: [] }),
       disabled: key(list(text), "names of skills that are not used", { default: [] }),
-      budget_tokens: key(count, "tokens that the names and descriptions of all skills may have in a request", { default: 400 }),
+      budget_tokens: key(count, "tokens that the names and descriptions of all skills may have in a request", { default: 600 }),
     }),
     "skills, beside those in $HOLDFAST_HOME/skills, ~/.agents/skills and the project's .agents/skills",
     { reason: "whose instructions are used is yours to say" },

@@ -1,3 +1,4 @@
+import type * as harness from "@holdfast/harness";
 import type { WorldSection } from "@holdfast/protocol";
 import type { Embedder, Files, Recall, Tool } from "@holdfast/runtime";
 import type { Config } from "../config/config.ts";
@@ -24,16 +25,20 @@ interface Knowledge {
   close(): void;
 }
 
-type KnowledgeTools = Pick<typeof import("@holdfast/harness"), "readSkillTool" | "searchSkillsTool" | "searchDocumentsTool">;
+type KnowledgeTools = Pick<typeof harness, "readSkillTool" | "searchSkillsTool" | "searchDocumentsTool">;
 
 /** Skills and documents: what a session can know beside its workspace. Nothing is read before it is asked for. */
-export function openKnowledge(config: Config, places: KnowledgePlaces, harness: KnowledgeTools): Knowledge {
+export function openKnowledge(
+  config: Config,
+  places: KnowledgePlaces,
+  { readSkillTool, searchSkillsTool, searchDocumentsTool }: KnowledgeTools,
+): Knowledge {
   const { embedder, files, isTrusted, ...where } = places;
   const { packages, disabled, budgetTokens } = config.skills;
   const skills = openSkills({ ...where, isTrusted, packages, disabled, budget: budgetTokens });
   const documents = openDocuments({ ...where, files, ...config.documents, ...(embedder === undefined ? {} : { embedder }) });
   return {
-    tools: [harness.searchDocumentsTool(documents), harness.readSkillTool(skills), harness.searchSkillsTool(skills)],
+    tools: [searchDocumentsTool(documents), readSkillTool(skills), searchSkillsTool(skills)],
     sections: async (trusted) => (await Promise.all([skills.sections(trusted), documents.sections(trusted)])).flat(),
     recall: config.documents.events.length === 0 ? null : documents,
     close: documents.close,
