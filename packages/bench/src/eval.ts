@@ -12,6 +12,7 @@ const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Ev
   dojo: () => import("./eval/dojo.ts"),
   lies: () => import("./eval/lies.ts"),
   "exact-values": () => import("./eval/exact-values.ts"),
+  undo: () => import("./eval/undo.ts"),
   "tool-search": () => import("./eval/tool-search.ts"),
 };
 

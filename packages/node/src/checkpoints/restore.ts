@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TreeNode } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { isSameNode } from "@holdfast/runtime/tree-change";
 import type { Restore, RestoreResult, RestoreStep } from "@holdfast/runtime/ports/checkpoints";
+import { isMissing } from "../observer/digest.ts";
 import { encoded, inFolder } from "./hold.ts";
 import { makeMove, takeBack } from "./moves.ts";
 import { nodeAt } from "./nodes-at.ts";
@@ -155,10 +156,20 @@ function hasContent({ kind }: TreeNode): boolean {
 function lockedFolders(places: RestorePlaces, steps: readonly RestoreStep[]): RestoreNote["opened"] {
   const folders = new Set(steps.flatMap(({ path }) => (places.roots.includes(path) ? [] : [dirname(path)])));
   return [...folders].sort().flatMap((path) => {
-    const stat = lstatSync(encoded(path), { throwIfNoEntry: false });
-    if (stat === undefined || !stat.isDirectory() || (stat.mode & 0o300) === 0o300) return [];
+    const stat = statOf(path);
+    if (stat === null || !stat.isDirectory() || (stat.mode & 0o300) === 0o300) return [];
     return [{ path, mode: stat.mode & 0o7777 }];
   });
+}
+
+/** Null where there is nothing, also below a file. */
+function statOf(path: string): Stats | null {
+  try {
+    return lstatSync(encoded(path), { throwIfNoEntry: false }) ?? null;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
 }
 
 function setMode(places: RestorePlaces, path: string, mode: number): void {

@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Listing, type ListPlaces, listScope, ruleFile } from "../observer/list.ts";
-import { decodeNames } from "../observer/names.ts";
+import { decodeNames, fsPath } from "../observer/names.ts";
 
 /** What belongs to the workspace below one root, by the ignore rules of one moment. */
 export interface Scope {
@@ -8,6 +9,8 @@ export interface Scope {
   readonly files: ReadonlySet<string>;
   /** Folders in which everything is ignored. */
   readonly ignored: ReadonlySet<string>;
+  /** Places of other repositories whose repository isn't there: git lists nothing below them, so all of it counts. */
+  readonly vacant: readonly string[];
 }
 
 /** Names asked about in one command line; more are answered by listing everything. */
@@ -21,7 +24,7 @@ export async function readScope(places: ListPlaces, root: string, rules: Listing
       for (const folder of await ignoredFolders(places, root, repo, listing.rules[repo] ?? "", [])) ignored.add(folder);
     }),
   );
-  return { listing, files: new Set(listing.files.map((file) => file.path)), ignored };
+  return { listing, files: new Set(listing.files.map((file) => file.path)), ignored, vacant: vacantPlaces(root, listing) };
 }
 
 /**
@@ -33,9 +36,12 @@ export async function scopeOf(
   root: string,
   { listing }: Scope,
   names: readonly string[],
-): Promise<Pick<Scope, "files" | "ignored"> | null> {
-  if (names.length === 0) return { files: new Set(), ignored: new Set() };
+): Promise<Omit<Scope, "listing"> | null> {
   if (listing.repos.length === 0 || names.length > mostAsked || !names.every((name) => name.isWellFormed())) return null;
+  const vacant = vacantPlaces(root, listing);
+  const isNew = (place: string): boolean => !listing.repos.includes(place) && !vacant.includes(place);
+  // A submodule whose repository has come: its own list is needed.
+  if (linksOf(listing).some((place) => isNew(place) && names.some((name) => isBelow(name, place)))) return null;
   const byRepo = new Map<string, string[]>();
   for (const name of names) {
     const repo = repoOf(listing.repos, name);
@@ -60,7 +66,26 @@ export async function scopeOf(
       for (const folder of folders) ignored.add(folder);
     }),
   );
-  return isWhole ? { files, ignored } : null;
+  return isWhole ? { files, ignored, vacant } : null;
+}
+
+function vacantPlaces(root: string, listing: Listing): string[] {
+  const places = new Set([...listing.repos.filter((repo) => repo !== ""), ...linksOf(listing)]);
+  return [...places].filter((place) => !existsSync(fsPath(root, `${place}/.git`)));
+}
+
+/** Where the index has repositories of their own (submodules). */
+function linksOf(listing: Listing): string[] {
+  let links = linksIn.get(listing);
+  if (links === undefined)
+    linksIn.set(listing, (links = listing.files.flatMap(({ path, gitMode }) => (gitMode === "160000" ? [path] : []))));
+  return links;
+}
+
+const linksIn = new WeakMap<Listing, string[]>();
+
+export function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(`${folder}/`);
 }
 
 /** Git names a folder without tracked files beside what is ignored in it: one with something listed below is only passed through. */

@@ -6,7 +6,7 @@ import type { ListPlaces } from "../observer/list.ts";
 import { decodeName, fsPath } from "../observer/names.ts";
 import { type CachedDigest, holds, type StatCache, statSignature } from "../observer/stat-cache.ts";
 import { neverInScope } from "../observer/walk.ts";
-import { readScope, type Scope, scopeOf } from "./scope.ts";
+import { isBelow, readScope, type Scope, scopeOf } from "./scope.ts";
 
 /** What was seen at a path of a root. Folders have no content. */
 export type Seen = { readonly type: "entry"; readonly entry: CachedDigest } | { readonly type: "folder"; readonly mode: number };
@@ -105,12 +105,7 @@ function lookAtFolders(tree: Tree, changes: SeenChange[]): string[] {
 }
 
 /** Takes in what stands at these paths and below, as far as it is in scope. */
-async function discover(
-  tree: Tree,
-  paths: readonly string[],
-  scope: Pick<Scope, "files" | "ignored">,
-  changes: SeenChange[],
-): Promise<void> {
+async function discover(tree: Tree, paths: readonly string[], scope: Omit<Scope, "listing">, changes: SeenChange[]): Promise<void> {
   const pending = [...paths];
   let count = 0;
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
@@ -131,7 +126,7 @@ async function discover(
       continue;
     }
     const isListable = stat.isFile() || stat.isSymbolicLink();
-    if (isListable && !isPointer && !scope.files.has(path)) continue;
+    if (isListable && !isPointer && !scope.files.has(path) && !scope.vacant.some((place) => isBelow(path, place))) continue;
     const known = tree.root.cache.entries.get(path);
     if (known !== undefined && holds(known, stat)) {
       tree.entries.set(path, known);
