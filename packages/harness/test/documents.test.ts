@@ -28,6 +28,11 @@ test("long documents come in bounded pieces, and together they are the whole", (
   ).toBe(oneLine);
 });
 
+test("a text of nothing but headings has an end of pieces, and one that looks like a heading without end takes no time", () => {
+  expect(chunksOf("# a\n".repeat(20_000))).toHaveLength(5_000);
+  expect(chunksOf(`# a${" ".repeat(1_000_000)}b`).every(({ heading }) => heading === "")).toBe(true);
+});
+
 test.each([
   ["How do I deploy the app?", ["deploy", "app"]],
   ["to be or not", ["to", "be", "or", "not"]],

@@ -61,6 +61,13 @@ describe("a SKILL.md", () => {
     expect(faultsOf(file)).toContain(fault);
   });
 
+  test.each([
+    ["brackets", `description: ${"[".repeat(5_000)}`],
+    ["length", `description: ${"x".repeat(20_000)}`],
+  ])("that is made to take time by its %s is refused unread", (_, field) => {
+    expect(faultsOf(`---\nname: a-b\n${field}\n---\nx`)).toEqual(["1 error!: the front matter has more than 16 kB, or 200 brackets"]);
+  });
+
   test("with a colon in a text without quotes is still read, and the fault is told with its line", () => {
     const read = readSkillText("---\nname: a-b\ndescription: Use it when: things happen\n---\nx", "a-b");
     expect(read.text?.description).toBe("Use it when: things happen");

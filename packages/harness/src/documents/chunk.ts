@@ -4,6 +4,8 @@ import type { DocumentChunk } from "@holdfast/runtime";
 const longestChunk = 1_500;
 const shortestChunk = 300;
 const longestHeading = 120;
+/** Pieces of one document: a text of nothing but headings has no end of them. */
+export const mostChunks = 5_000;
 
 /**
  * A document in pieces, each with its lines and the headings it stands under (`#` of Markdown and AsciiDoc's `=`, or a line that
@@ -17,6 +19,7 @@ export function chunksOf(text: string): DocumentChunk[] {
   let size = 0;
   let isFenced = false;
   const close = (end: number): void => {
+    if (chunks.length >= mostChunks) return;
     const own = lines.slice(begun, end).join("\n");
     if (own.trim() !== "") {
       const heading = headings.filter((one) => one !== undefined && one !== "").join(" > ");
@@ -41,6 +44,7 @@ export function chunksOf(text: string): DocumentChunk[] {
 
 function headingAt(lines: readonly string[], number: number): { level: number; text: string } | null {
   const line = lines[number]!;
+  if (line.length > longestHeading * 2) return null;
   const marked = /^(#{1,6}|={1,6})\s+(\S.*?)\s*#*$/.exec(line);
   if (marked !== null) return { level: marked[1]!.length, text: marked[2]! };
   const under = lines[number + 1] ?? "";

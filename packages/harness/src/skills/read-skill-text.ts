@@ -8,6 +8,12 @@ const longestName = 64;
 const longestDescription = 1024;
 const longestCompatibility = 500;
 const mostLines = 500;
+/** Characters of a front matter and of its list of tools: far more than any skill needs. */
+const longestFront = 16_384;
+const longestTools = 2_000;
+/** Brackets that a front matter may have, and faults of its YAML that are told: what has more is made to take time. */
+const mostBrackets = 200;
+const mostErrors = 20;
 
 const known = new Set(["name", "description", "license", "compatibility", "metadata", "allowed-tools"]);
 
@@ -38,7 +44,12 @@ export function readSkillText(file: string, folder: string): ReadSkill {
     fault(1, "error", what, true);
     return { text: null, faults };
   }
-  const fields = fieldsOf(lines.slice(1, end).join("\n"), fault);
+  const front = lines.slice(1, end).join("\n");
+  if (front.length > longestFront || front.replaceAll(/[^[{]/g, "").length > mostBrackets) {
+    fault(1, "error", `the front matter has more than ${longestFront / 1024} kB, or ${mostBrackets} brackets`, true);
+    return { text: null, faults };
+  }
+  const fields = fieldsOf(front, fault);
   if (fields === null) return { text: null, faults };
   for (const [key, { line }] of fields)
     if (!known.has(key)) fault(line, "warning", `${shown(key)} is no field of the specification: it is not read`);
@@ -80,7 +91,8 @@ function fieldsOf(front: string, fault: Tell): ReadonlyMap<string, Field> | null
   const lineAt = (offset: number): number => counter.linePos(offset).line + 1;
   let document: Document.Parsed = parse(front, counter);
   if (document.errors.length > 0) {
-    for (const { pos, message } of document.errors) fault(lineAt(pos[0]), "error", `no valid YAML: ${reason(message)}`);
+    for (const { pos, message } of document.errors.slice(0, mostErrors))
+      fault(lineAt(pos[0]), "error", `no valid YAML: ${reason(message)}`);
     // A colon in a text without quotes is the most common fault of all, and what was meant is plain.
     document = parse(quoteColons(front), new LineCounter());
     if (document.errors.length > 0 || !isMap(document.contents)) {
@@ -116,10 +128,16 @@ function reason(message: string): string {
 }
 
 function quoteColons(front: string): string {
-  return front.replaceAll(
-    /^([A-Za-z][\w-]*):[ \t]+(?!["'|>[{&*!])(.*:.*)$/gm,
-    (_, key: string, value: string) => `${key}: ${JSON.stringify(value.trim())}`,
-  );
+  return front
+    .split("\n")
+    .map((line) => {
+      const colon = line.indexOf(":");
+      const value = line.slice(colon + 1).trim();
+      const isPlain =
+        /^[A-Za-z][\w-]{0,63}$/.test(line.slice(0, Math.max(0, colon))) && value.includes(":") && !`"'|>[{&*!`.includes(value[0]!);
+      return isPlain ? `${line.slice(0, colon)}: ${JSON.stringify(value)}` : line;
+    })
+    .join("\n");
 }
 
 /** Null where the field isn't there, or holds no text: then that is told. */
@@ -173,7 +191,9 @@ function allowedTools(field: Field | undefined, fault: Tell): string[] {
   }
   const written = texts.map((one) => (isScalar(one) ? String(one.value ?? "") : ""));
   // A pattern in brackets may hold spaces: `Bash(git add *)`.
-  return (isSeq(node) ? written : (written[0]!.match(/(?:[^\s(]+(?:\([^)]*\))?)/g) ?? [])).map(shown).filter((tool) => tool !== "");
+  return (isSeq(node) ? written : (written[0]!.slice(0, longestTools).match(/(?:[^\s(]+(?:\([^)]*\))?)/g) ?? []))
+    .map(shown)
+    .filter((tool) => tool !== "");
 }
 
 function shown(text: string): string {

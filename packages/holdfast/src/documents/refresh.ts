@@ -1,7 +1,7 @@
 import { constants, lstatSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { relative } from "node:path";
-import { chunksOf } from "@holdfast/harness/documents/chunk";
+import { chunksOf, mostChunks } from "@holdfast/harness/documents/chunk";
 import type { DocumentChunk, DocumentIndex, Files, KnownDocument } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 
@@ -59,9 +59,9 @@ async function readDocument(path: string, stamp: string, known: KnownDocument | 
     const bytes = buffer.subarray(0, bytesRead);
     const digest = sha256(bytes);
     if (known?.digest === digest) return { path, stamp };
-    const isWhole = stat.size <= mostBytes;
     const text = textOf(bytes);
-    return { path, stamp, digest, isWhole, chunks: text === null ? [] : chunksOf(text) };
+    const chunks = text === null ? [] : chunksOf(text);
+    return { path, stamp, digest, isWhole: stat.size <= mostBytes && chunks.length < mostChunks, chunks };
   } catch {
     return null;
   } finally {

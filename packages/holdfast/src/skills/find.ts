@@ -27,6 +27,8 @@ export type SkillCache = Map<string, { readonly stamp: string; readonly read: Re
 /** Bytes of a SKILL.md. */
 const largestSkill = 256 * 1024;
 const mostSkills = 1_000;
+/** Files that are open at once. */
+const atOnce = 32;
 
 /** The skills of these places. `cache` is kept by whoever asks again. */
 export async function findSkills(
@@ -72,7 +74,11 @@ async function skillsIn({ path, within }: SkillPlace, cache: SkillCache): Promis
     .filter((entry) => !entry.name.startsWith(".") && (entry.isDirectory() || entry.isSymbolicLink()))
     .map(({ name }) => name)
     .sort();
-  const read = await Promise.all(names.slice(0, mostSkills).map((name) => readSkillFolder(join(path, name), within, cache)));
+  const read: (FoundFile | null)[] = [];
+  for (let at = 0; at < Math.min(names.length, mostSkills); at += atOnce) {
+    const some = names.slice(at, Math.min(at + atOnce, mostSkills));
+    read.push(...(await Promise.all(some.map((name) => readSkillFolder(join(path, name), within, cache)))));
+  }
   const rest = names.length > mostSkills ? [refused(path, `only the first ${mostSkills} of its ${names.length} folders are read`)] : [];
   return [...read.flatMap((one) => one ?? []), ...rest];
 }
