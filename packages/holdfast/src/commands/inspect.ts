@@ -2,6 +2,7 @@ import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Inspection } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
+import type { Checkpoints } from "@holdfast/runtime";
 import { decodeManifest } from "@holdfast/node/observer/manifest";
 import { sha256 } from "@holdfast/runtime/hash";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
@@ -98,10 +99,24 @@ async function answerWhy(
       now: isThere ? await digestNow(path) : undefined,
       ...(await scopeNow(host, view, path, isThere)),
     };
-    return await whyChanged({ inspection, events: view.events, file, line, blobs: host.ports.blobs, home: io.env["HOME"] ?? "" });
+    return await whyChanged({
+      inspection,
+      events: view.events,
+      file,
+      line,
+      blobs: host.ports.blobs,
+      checkpoints: isThere ? host.ports.checkpoints : withoutTrees(host.ports.checkpoints),
+      stored: await host.ports.log.read(view.row.session, 1),
+      home: io.env["HOME"] ?? "",
+    });
   } finally {
     await host.close();
   }
+}
+
+/** Whole trees are told of the folders there are: without them, there are none to be had. */
+function withoutTrees(checkpoints: Checkpoints | undefined): Checkpoints | undefined {
+  return checkpoints === undefined ? undefined : { ...checkpoints, tree: async () => null };
 }
 
 /** A name that ends in a colon and digits is a line, unless there is a file of that very name. */

@@ -2,27 +2,33 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Root } from "@holdfast/protocol";
 import { createGit } from "@holdfast/node/observer/git";
-import type { BlobStore } from "@holdfast/runtime";
+import type { BlobStore, Checkpoints } from "@holdfast/runtime";
 import type { Versions } from "./file-states.ts";
 
 /** Larger files are not compared line by line. */
 const mostBytes = 8 * 1024 * 1024;
 
+/** Where contents are. */
+export interface Kept {
+  /** Of the file, absolute. */
+  readonly path: string;
+  readonly roots: readonly Root[];
+  readonly blobs: BlobStore;
+  readonly checkpoints: Pick<Checkpoints, "content"> | undefined;
+  readonly home: string;
+}
+
 /** The text of a version of a file, from where it is kept; null where it is gone, too large or no text. */
 export async function textOf(
   digest: string | null,
   versions: Versions,
-  {
-    path,
-    roots,
-    blobs,
-    home,
-  }: { readonly path: string; readonly roots: readonly Root[]; readonly blobs: BlobStore; readonly home: string },
+  { path, roots, blobs, checkpoints, home }: Kept,
 ): Promise<string | null> {
   if (digest === null) return "";
   const place = versions.get(digest);
   if (place === undefined) return null;
   if (place === "disk") return decoded(await readFile(path).catch(() => null));
+  if ("node" in place) return decoded((await checkpoints?.content(place.node, mostBytes).catch(() => null)) ?? null);
   if ("blob" in place) return decoded(await blobs.get(place.blob));
   if (place.size > mostBytes) return null;
   if (place.kept !== null) {

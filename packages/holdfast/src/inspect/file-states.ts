@@ -1,10 +1,11 @@
 import { relative } from "node:path";
-import type { Root } from "@holdfast/protocol";
+import type { Checkpoint, Root, TreeNode } from "@holdfast/protocol";
 import { decodeManifest } from "@holdfast/node/observer/manifest";
 import type { FileRecord, Manifest } from "@holdfast/node/observer/manifest";
-import type { BlobStore, RecordedEvent } from "@holdfast/runtime";
-import { inOrder, type FileState } from "@holdfast/runtime/inspect/file-history";
+import type { BlobStore, Checkpoints, RecordedEvent } from "@holdfast/runtime";
+import { type Doer, inOrder, type FileState } from "@holdfast/runtime/inspect/file-history";
 import { isWithin } from "../config/workspace.ts";
+import type { JournalEntry } from "../undo/journal.ts";
 
 /** A file of a session's workspace. */
 export interface SessionFile {
@@ -20,18 +21,28 @@ export interface SessionFile {
 }
 
 /** Where a version's content can be had. */
-export type Versions = ReadonlyMap<string, FileRecord | { readonly blob: string } | "disk">;
+export type Versions = ReadonlyMap<string, FileRecord | { readonly blob: string } | { readonly node: TreeNode } | "disk">;
+
+/** What else than the events is read. */
+export interface StateSources {
+  readonly blobs: BlobStore;
+  /** How files changed, as checkpoints tell it; null where there are none. */
+  readonly journal: readonly JournalEntry[] | null;
+  readonly checkpoints: Pick<Checkpoints, "tree"> | undefined;
+  /** When each call that may have changed any file began and ended. */
+  readonly doers: readonly Doer[];
+}
 
 /** What the log, and the lists of files that it points to, say of one file; and where its versions are kept. */
 export async function fileStates(
   { path, roots, now, isInScope, subject }: SessionFile,
   events: readonly RecordedEvent[],
-  blobs: BlobStore,
+  { blobs, journal, checkpoints, doers }: StateSources,
 ): Promise<{ readonly states: readonly FileState[]; readonly versions: Versions }> {
   const root = roots.find((one) => isWithin(one.path, path));
   const place = root === undefined ? null : { root: root.id, path: relative(root.path, path) };
   const states: FileState[] = [];
-  const versions = new Map<string, FileRecord | { readonly blob: string } | "disk">();
+  const versions = new Map<string, FileRecord | { readonly blob: string } | { readonly node: TreeNode } | "disk">();
   const manifests = createManifests(blobs);
   const add = (state: FileState): void => void states.push(state);
   const listed = async (seq: number, id: string | null): Promise<void> => {
@@ -42,6 +53,28 @@ export async function fileStates(
     add({ seq, digest: record?.digest ?? null });
     if (record !== undefined && !versions.has(record.digest)) versions.set(record.digest, record);
   };
+  const undoneAt = new Set(events.flatMap(({ type, seq }) => (type === "edits.undone" ? [seq] : [])));
+  for (const entry of journal ?? []) {
+    if (entry.path !== path || entry.callId !== undefined) continue;
+    states.push(...followed(entry, doers, undoneAt.has(entry.seq)));
+    for (const node of [entry.before, entry.after]) if (node?.digest != null && node.content !== null) versions.set(node.digest, { node });
+  }
+  const lookedAt = async (seq: number, { base, failed }: Checkpoint): Promise<void> => {
+    if (journal === null || failed !== undefined || !isInScope) return;
+    if (base === undefined) {
+      // What isn't among the changes since the look before is as it was.
+      const last = inOrder(states).findLast((state) => state.seq < seq);
+      if (isFollowed && last !== undefined) add({ seq, digest: last.digest });
+      return;
+    }
+    const tree = await checkpoints?.tree(base);
+    if (tree == null) return;
+    isFollowed = true;
+    const node = tree.get(path);
+    add({ seq, digest: node?.digest ?? null });
+    if (node?.digest != null && node.content !== null) versions.set(node.digest, { node });
+  };
+  let isFollowed = false;
   /** What the file was before the turn's first change. */
   let atStart: FileState | undefined;
   let hasBaseline = false;
@@ -54,6 +87,9 @@ export async function fileStates(
         hasBaseline ||= event.type === "baseline.recorded";
         await listed(event.seq, event.payload.manifest);
         atStart = states.at(-1)?.seq === event.seq ? states.at(-1) : undefined;
+        break;
+      case "call.intended":
+        if (event.payload.checkpoint !== undefined) await lookedAt(event.seq, event.payload.checkpoint);
         break;
       case "call.settled": {
         const { callId, outcome } = event.payload;
@@ -68,13 +104,14 @@ export async function fileStates(
         break;
       }
       case "edits.undone":
-        states.push(...undone(event.payload.callIds, path, events, event.seq));
+        if (event.payload.changes === undefined) states.push(...undone(event.payload.callIds, path, events, event.seq));
         break;
       case "check.completed":
         // The whole tree is now as it was then: so is the file.
         if (event.payload.evidence.subjectAfter === subject && isInScope && now !== undefined) add({ seq: event.seq, digest: now });
         break;
       case "turn.ended": {
+        if (event.payload.checkpoint !== undefined) await lookedAt(event.seq, event.payload.checkpoint);
         const { changes, changesKnown } = event.payload.report;
         const named = place === null || roots.length === 1 ? (place?.path ?? "") : `${place.root}:${place.path}`;
         const isNamed = changes.some((change) => change.path === named);
@@ -88,6 +125,29 @@ export async function fileStates(
   if (now !== undefined) add({ seq: Number.POSITIVE_INFINITY, digest: now });
   if (now !== undefined && now !== null) versions.set(now, "disk");
   return { states: inOrder(states), versions };
+}
+
+/** What a checkpoint, or an undo, says of one change. Where several calls ran side by side, it can't say which of them it was. */
+function followed({ seq, by, before, after }: JournalEntry, doers: readonly Doer[], undone = false): FileState[] {
+  const [was, is] = [before?.digest ?? null, after?.digest ?? null];
+  if (by === "outside")
+    return [
+      { seq, digest: was },
+      { seq, digest: is, isOutside: true },
+    ];
+  const at = doers.filter(({ from, to }) => from <= seq && to > seq);
+  const [only] = at;
+  if (only === undefined)
+    return [
+      { seq, digest: was },
+      { seq, digest: is, ...(undone ? { isUndo: true as const } : {}) },
+    ];
+  const end = Math.max(...at.map(({ to }) => to));
+  const whole = Number.isFinite(end) ? end : seq + 0.5;
+  return [
+    { seq: Math.min(...at.map(({ from }) => from)), digest: was },
+    { seq: whole, digest: is, ...(at.length === 1 ? { by: only.action.callId } : {}) },
+  ];
 }
 
 /** What an undo made of the file: what it was before the first of the calls that were taken back. */

@@ -1,8 +1,9 @@
-import type { InspectedAction, Inspection, WhyChanged } from "@holdfast/protocol";
+import type { InspectedAction, Inspection, StoredEvent, WhyChanged } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
-import type { BlobStore, RecordedEvent } from "@holdfast/runtime";
+import type { BlobStore, Checkpoints, RecordedEvent } from "@holdfast/runtime";
 import { type Change, changesOf, type Doer, evidenceAfter, type FileState, stateAt } from "@holdfast/runtime/inspect/file-history";
 import { lineBefore, linesOf } from "@holdfast/runtime/inspect/line-before";
+import { readJournal } from "../undo/journal.ts";
 import { textOf } from "./content.ts";
 import { fileStates, type SessionFile, type Versions } from "./file-states.ts";
 
@@ -13,15 +14,19 @@ export interface WhyInput {
   /** From 1; null for the file as a whole. */
   readonly line: number | null;
   readonly blobs: BlobStore;
+  readonly checkpoints: Checkpoints | undefined;
+  /** The session's events as they are stored, for what checkpoints say. */
+  readonly stored: readonly StoredEvent[];
   readonly home: string;
 }
 
 /** Which action last changed a file, or one of its lines, and what is known of it since. Throws `usage` for a line that isn't there. */
 export async function whyChanged(input: WhyInput): Promise<WhyChanged> {
-  const { inspection, events, file, line, blobs } = input;
-  const { states, versions } = await fileStates(file, events, blobs);
+  const { inspection, events, file, line, blobs, checkpoints, stored } = input;
   const all = doersOf(inspection, events);
   const bold = all.filter(({ action }) => isBold(action));
+  const journal = checkpoints === undefined ? null : (await readJournal(stored, 1, checkpoints, null)).entries;
+  const { states, versions } = await fileStates(file, events, { blobs, journal, checkpoints, doers: bold });
   const changes = changesOf(states, bold, all);
   const found = line === null ? { change: changes.at(-1) ?? null, says: [] } : await lineChange(input, changes, versions);
   const base = { format: "holdfast-why", version: 1, session: inspection.session, path: file.path, line } as const;
@@ -55,7 +60,7 @@ function unchangedSays(line: number | null): string[] {
 
 /** An edit says itself what it changed, and one that failed changed nothing. */
 function isBold({ changesWorkspace, changed, command, status }: InspectedAction): boolean {
-  return changesWorkspace && changed.length === 0 && (command !== null || (status !== "failed" && status !== "denied"));
+  return changesWorkspace && (command !== null || (changed.length === 0 && status !== "failed" && status !== "denied"));
 }
 
 /** What the log can't tell is said, too. */
@@ -103,11 +108,11 @@ function doersOf({ turns }: Inspection, events: readonly RecordedEvent[]): Doer[
 
 /** The change that a line comes from: back from version to version, for as long as both are kept. */
 async function lineChange(
-  { file, line, blobs, home }: WhyInput,
+  { file, line, blobs, checkpoints, home }: WhyInput,
   changes: readonly Change[],
   versions: Versions,
 ): Promise<{ readonly change: Change | null; readonly says: string[] }> {
-  const where = { path: file.path, roots: file.roots, blobs, home };
+  const where = { path: file.path, roots: file.roots, blobs, checkpoints, home };
   const text = async ({ digest }: FileState): Promise<string[] | null> => {
     const found = await textOf(digest, versions, where);
     return found === null ? null : linesOf(found);

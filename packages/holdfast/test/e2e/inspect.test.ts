@@ -86,6 +86,7 @@ describe("a session that was inspected", () => {
     });
     expect(edit?.changed).toMatchObject([{ path: join(place.workspace, "a.txt") }]);
     expect(append).toMatchObject({ step: 2, command: "echo more >> b.txt", expected: { verdict: "met" }, exitCode: 0, evidence });
+    expect(append?.changed).toMatchObject([{ path: join(place.workspace, "b.txt") }]);
     expect(second?.actions.map(({ status, evidence: own }) => [status, own.length > 0])).toEqual([
       ["completed", true],
       ["completed", true],
@@ -133,15 +134,23 @@ describe("a session that was inspected", () => {
     expect(await why("a.txt:2")).toMatchObject({ by: "action", commands: ["edit_file"] });
     expect(await why("a.txt:3")).toMatchObject({ by: "before_session", commands: [] });
     expect(await why("same.txt")).toMatchObject({ by: "before_session" });
-    expect(await why("b.txt")).toMatchObject({ commands: ["echo more >> b.txt"] });
-    expect(await why("b.txt:2")).toMatchObject({ commands: ["echo more >> b.txt"] });
+    const appended = await why("b.txt");
+    expect([appended.by, appended.commands, appended.verified]).toEqual([
+      "action",
+      ["echo more >> b.txt"],
+      [
+        [1, true],
+        [2, true],
+      ],
+    ]);
+    expect(await why("b.txt:2")).toMatchObject({ by: "action", commands: ["echo more >> b.txt"] });
     expect(await why("b.txt:1")).toMatchObject({ by: "before_session" });
     // Changed by hand between the turns.
     expect(await why("c.txt")).toMatchObject({ by: "outside", commands: [], says: expect.stringContaining("something else") as string });
     const made = await why("d.txt");
-    expect(made.commands).toContain("echo d > d.txt; echo i > ignored.txt");
+    expect([made.by, made.commands, made.verified]).toEqual(["action", ["echo d > d.txt; echo i > ignored.txt"], [[2, true]]]);
     expect(made.says).toContain("it was made");
-    expect((await why("f.txt")).commands).toContain("printf fine > f.txt");
+    expect(await why("f.txt")).toMatchObject({ by: "action", commands: ["printf fine > f.txt"] });
     // What no list of files names is not guessed at.
     expect((await why("ignored.txt")).by).toBe("before_session");
 

@@ -1,4 +1,15 @@
-import type { EventPayload, InspectedAction, InspectedEvidence, ModelItem, Permission, ToolCall } from "@holdfast/protocol";
+import type {
+  ChangedFile,
+  Checkpoint,
+  EventPayload,
+  InspectedAction,
+  InspectedEvidence,
+  ModelItem,
+  Permission,
+  ToolCall,
+  TreeChange,
+} from "@holdfast/protocol";
+import { mayChangeAnything } from "../drive/checkpoint.ts";
 import type { RecordedEvent } from "../ports/index.ts";
 import { callsOf } from "../kernel/answered.ts";
 
@@ -20,6 +31,8 @@ interface Found {
   attempts: number;
   readonly hooks: EventPayload<"hook.ran">[];
   readonly recovered: string[];
+  /** What the next look at the workspace found that it had changed. */
+  followed?: readonly TreeChange[];
 }
 
 /** The calls of a turn in the order in which they were proposed. `evidence`: what was taken last. Pure. */
@@ -27,6 +40,13 @@ export function actionsOf(events: readonly RecordedEvent[], evidence: readonly I
   const found = new Map<string, Found>();
   const approvals = new Map<string, readonly string[]>();
   const steps = new Map<string, number>();
+  let bold: string[] = [];
+  /** What a look found is the doing of the calls since the one before: of one of them, where there was only one. */
+  const close = (checkpoint: Checkpoint | undefined): void => {
+    if (checkpoint === undefined) return;
+    if (bold.length === 1) each(bold, (one) => (one.followed = checkpoint.changes.filter(({ by }) => by === "session")));
+    bold = [];
+  };
   const each = (calls: readonly string[], change: (one: Found) => void): void => {
     for (const callId of calls) {
       const one = found.get(callId);
@@ -73,10 +93,15 @@ export function actionsOf(events: readonly RecordedEvent[], evidence: readonly I
         });
         break;
       case "call.intended":
+        close(event.payload.checkpoint);
         each([event.payload.callId], (one) => {
           one.attempts = event.payload.attempt;
           one.replay = event.payload.replay;
+          if (one.decided !== undefined && mayChangeAnything(one.decided.plan)) bold.push(event.payload.callId);
         });
+        break;
+      case "turn.ended":
+        close(event.payload.checkpoint);
         break;
       case "call.recovered":
         each([event.payload.callId], (one) => one.recovered.push(event.payload.finding));
@@ -126,8 +151,18 @@ function actionOf(one: Found, evidence: readonly InspectedEvidence[]): Inspected
     exitCode: outcome?.exitCode ?? null,
     durationMs: outcome?.durationMs ?? null,
     trust: outcome?.trust ?? null,
-    changed: (outcome?.changed ?? []).map(({ path, beforeDigest, afterDigest }) => ({ path, before: beforeDigest, after: afterDigest })),
+    changed: changedBy(outcome?.changed ?? [], one.followed ?? []),
     // What never ran changed nothing that could have been checked.
     evidence: mayChange && one.attempts > 0 ? evidence.flatMap(({ seq }) => (seq > (one.settledAt ?? one.seq) ? [seq] : [])) : [],
   };
+}
+
+/** An edit says it itself. Folders that were made or went with their files are left out. */
+function changedBy(edited: readonly ChangedFile[], followed: readonly TreeChange[]): InspectedAction["changed"] {
+  return [
+    ...edited.map(({ path, beforeDigest, afterDigest }) => ({ path, before: beforeDigest, after: afterDigest })),
+    ...followed.flatMap(({ path, before, after }) =>
+      (after ?? before)?.kind === "folder" ? [] : [{ path, before: before?.digest ?? null, after: after?.digest ?? null }],
+    ),
+  ];
 }
