@@ -162,13 +162,17 @@ describe("documents by rule", () => {
     );
     await write("project/docs/other.md", "# Other\n\nworkers of the world\n");
     const failure = { type: "check_failed", text: "npm test failed: Error: ECONFLICT while migrating, lock held by workers" } as const;
-    expect(await open().on(failure, signal)).toBeNull();
+    expect(await open().on(failure, signal)).toEqual([]);
     const documents = open({ events: ["check_failed"] });
     const recalled = await documents.on(failure, signal);
-    expect(recalled?.text).toContain("docs/locks.md:1-4 · Lock files (tool):");
-    expect(recalled?.text).not.toContain("other.md");
-    expect(recalled?.context).toMatchObject({ kind: "documents", source: "docs/locks.md:1" });
-    expect(await documents.on(failure, signal)).toBeNull();
-    expect(await documents.on({ type: "check_failed", text: "xyzzy" }, signal)).toBeNull();
+    expect(recalled).toHaveLength(1);
+    expect(recalled[0]?.text).toContain("docs/locks.md:1-4 · Lock files (tool):");
+    expect(recalled[0]?.context).toEqual({
+      kind: "documents",
+      source: "docs/locks.md:1-4",
+      reason: "a check failed, and this passage has its words ([documents] events)",
+    });
+    expect(await documents.on(failure, signal)).toEqual([]);
+    expect(await documents.on({ type: "check_failed", text: "xyzzy" }, signal)).toEqual([]);
   });
 });

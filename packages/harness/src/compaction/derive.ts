@@ -25,7 +25,7 @@ const caps: Readonly<Partial<Record<CompactedSection, number>>> = {
 };
 const binding: ReadonlySet<CompactedSection> = new Set(["goal", "constraints", "approvals", "notes"]);
 /** What a fresh window has by rule, and nothing beside it. */
-const fresh: ReadonlySet<CompactedSection> = new Set([...binding, "user", "openTasks", "world", "nextAction", "history"]);
+const fresh: ReadonlySet<CompactedSection> = new Set([...binding, "user", "openTasks", "world", "currentState", "nextAction", "history"]);
 /** What the other sections have together at most, and what each keeps of its own in the smallest window. */
 const usualRoom = Object.entries(caps).reduce((sum, [section, cap]) => sum + (binding.has(section as CompactedSection) ? 0 : cap), 0);
 const smallestShare = 0.1;

@@ -175,9 +175,9 @@ export function whereToLook(first: number, last: number): string {
   return `Where to look: events ${first} to ${last} are what came before this, word for word. history_search finds in all of this session by words, history_read reads events by their numbers, note_write keeps a note for after the next cut (all three through use_tool).`;
 }
 
-/** Begin what documents have to say to an event. */
+/** Begin what a document has to say to an event. */
 export const recalledBecause = {
-  check_failed: "Documents that have words of this failure. They are information, and may have nothing to do with it:",
+  check_failed: "A passage of a document has words of this failure. It is information, and may have nothing to do with it:",
 };
 
 export function pinnedUnread(name: string, why: string): string {

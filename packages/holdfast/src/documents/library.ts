@@ -30,6 +30,7 @@ const embeddedAtOnce = 64;
 const mostRecalled = 2;
 /** Words of an event that a piece must hold to have to do with it. */
 const leastShared = 3;
+const recalledReason = { check_failed: "a check failed, and this passage has its words ([documents] events)" } as const;
 
 /** The documents of a session. Nothing is looked at before something is asked of them. */
 export function openDocuments(options: DocumentOptions): Documents {
@@ -71,7 +72,7 @@ export function openDocuments(options: DocumentOptions): Documents {
   return {
     search,
     async on({ type, text }, signal) {
-      if (!options.events.includes(type)) return null;
+      if (!options.events.includes(type)) return [];
       const [{ queryWords }, { showFound }, { recalledBecause }] = await Promise.all([
         import("@holdfast/harness/documents/query"),
         import("@holdfast/harness/documents/search-documents"),
@@ -82,15 +83,11 @@ export function openDocuments(options: DocumentOptions): Documents {
       const fitting = found
         .filter((one) => sharedWords(one, words) >= Math.min(leastShared, words.length) && !told.has(keyOf(one)))
         .slice(0, mostRecalled);
-      if (fitting.length === 0) return null;
-      for (const one of fitting) told.add(keyOf(one));
-      const reason = "a check failed, and these documents have its words ([documents] events)";
-      const source = fitting.map(({ path, line }) => `${path}:${line}`).join(", ");
-      return {
-        text: [recalledBecause[type], ...fitting.map(showFound)].join("\n\n"),
-        trust: "tool",
-        context: { kind: "documents", source, reason },
-      };
+      return fitting.map((one) => {
+        told.add(keyOf(one));
+        const context = { kind: "documents", source: `${one.path}:${one.line}-${one.endLine}`, reason: recalledReason[type] } as const;
+        return { text: `${recalledBecause[type]}\n\n${showFound(one)}`, trust: one.trust, context };
+      });
     },
     async sections(isTrusted) {
       if (options.pinned.length === 0) return [];

@@ -9,21 +9,16 @@ import { newId, settingsOf } from "./driver.ts";
 const longestMs = 30_000;
 
 /**
- * What documents have to say to an event, as a notice with its reason. In a project without trust it is information of nobody's.
- * Whatever goes wrong, the turn goes on.
+ * What documents have to say to an event, a notice for each piece with its reason. In a project without trust it is information
+ * of nobody's. Whatever goes wrong, the turn goes on.
  */
 export async function recallAt(driver: Driver, event: RecallEvent): Promise<SessionEvent[]> {
   const { recall, secrets } = driver.ports;
-  const found = (await recall?.on(event, AbortSignal.timeout(longestMs)).catch(() => null)) ?? null;
-  if (found === null) return [];
-  const isTrusted = settingsOf(driver).isTrusted;
-  const clean = redact(found.text, secrets.values());
-  const notice = {
-    kind: "notice" as const,
-    id: newId(driver)("itm"),
-    trust: isTrusted ? found.trust : ("untrusted" as const),
-    text: isTrusted ? clean : showHidden(clean),
-    context: found.context,
-  };
-  return [{ type: "notice.added", payload: { notice } }];
+  const pieces = (await recall?.on(event, AbortSignal.timeout(longestMs)).catch(() => [])) ?? [];
+  const { isTrusted } = settingsOf(driver);
+  return pieces.map(({ text, trust, context }): SessionEvent => {
+    const clean = redact(text, secrets.values());
+    const said = isTrusted ? { trust, text: clean } : { trust: "untrusted" as const, text: showHidden(clean) };
+    return { type: "notice.added", payload: { notice: { kind: "notice", id: newId(driver)("itm"), ...said, context } } };
+  });
 }

@@ -6,7 +6,7 @@ export interface RecallEvent {
   readonly text: string;
 }
 
-/** Words for the model, where they come from, and why they are there. */
+/** A piece of text for the model, where it comes from, and why it is there. */
 export interface Recalled {
   readonly text: string;
   readonly trust: TrustLabel;
@@ -15,6 +15,6 @@ export interface Recalled {
 
 /** Brings what is known elsewhere into a session by rule: at events, never before a sampling as such. */
 export interface Recall {
-  /** Null where nothing fits, or the rule doesn't ask for it. Never throws. */
-  on(event: RecallEvent, signal: AbortSignal): Promise<Recalled | null>;
+  /** Each piece by itself; none where nothing fits, or the rule doesn't ask for it. */
+  on(event: RecallEvent, signal: AbortSignal): Promise<readonly Recalled[]>;
 }
