@@ -14,6 +14,7 @@ import type { VerifierInput } from "./verifier-input.ts";
 import { changedKeys, type Signatures, takeSignatures } from "./signatures.ts";
 import { changedTools, findTools } from "./tools-found.ts";
 import { movedFiles, some } from "./subject.ts";
+import { weighGit } from "./through-git.ts";
 
 /** Sources that may be right by chance: runs in all, and ms that the repeated ones may take together. */
 const mostRepeats = 12;
@@ -85,7 +86,8 @@ export async function checkFinal(
     notes = installed.notes;
     const expected = { ...stored, around: installed.around };
     const isBuilt = followBuilds(stored.builds, context.runs, bound.subjectBefore, installed.around);
-    weaknesses.push(...tests.weaknesses, ...(await weighSurroundings(held, expected, baseline.subject, signatures, isBuilt)));
+    weaknesses.push(...tests.weaknesses, ...(await weighGit(observer, files, bound.after, now)));
+    weaknesses.push(...(await weighSurroundings(held, expected, baseline.subject, signatures, isBuilt)));
     const end = await observer.snapshot(baseline.manifest);
     const names = await movedFiles(bound.after.manifest, end.manifest, outputs, observer);
     if (names.length > 0) weaknesses.push({ kind: "check_changes_subject", detail: `files changed after it ran: ${some(names)}` });

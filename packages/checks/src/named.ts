@@ -13,6 +13,8 @@ export interface Named {
   readonly others: ReadonlySet<string>;
   /** Names of package.json scripts. */
   readonly scripts: ReadonlySet<string>;
+  /** Programs that are run by their names alone, so that they are looked for. */
+  readonly programs: ReadonlySet<string>;
   /** The command with all scripts it leads to: says which tools are at work. */
   readonly text: string;
 }
@@ -96,6 +98,9 @@ const looksLikeTest = /test|spec|check|verify|assert|e2e|expect|golden|fixture|s
 /** A script that holds tests, by its name or folder. */
 const testLike = /(?:^|[/_.-])(?:tests?|t|specs?|e2e|bats)(?=[/_.-])/i;
 const deepest = 6;
+/** Folders of what is tested. */
+export const sourceFolder = /^(?:.*\/)?(?:src|lib|app|pkg|internal)\//;
+const codeEndings = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".py", ".rb", ".pl", ".pm"];
 
 export async function findNamed(input: NamedInput): Promise<Named> {
   const found = {
@@ -103,6 +108,7 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     globs: new Set<string>(),
     others: new Set<string>(),
     scripts: new Set<string>(),
+    programs: new Set<string>(),
     text: input.command,
   };
   const followed = new Set<string>();
@@ -121,6 +127,18 @@ export async function findNamed(input: NamedInput): Promise<Named> {
         found.text += `\n${line}`;
         await followLine(line, folderOf(path), depth + 1);
       }
+    }
+  };
+
+  /** What a script of another language loads from its own folder is part of it; what it loads from elsewhere it may test. */
+  const followLoads = async (path: string, depth: number): Promise<void> => {
+    const home = folderOf(path);
+    if (home === "" || sourceFolder.test(`${home}/`) || followed.has(path) || depth > deepest) return;
+    followed.add(path);
+    const text = await input.text(path);
+    for (const loaded of text === null ? [] : loadsOf(text, home).filter((one) => one.startsWith(`${home}/`) && input.has(one))) {
+      found.files.add(loaded);
+      await followLoads(loaded, depth + 1);
     }
   };
 
@@ -147,6 +165,7 @@ export async function findNamed(input: NamedInput): Promise<Named> {
         folder = resolvePath(folder, words[1]) ?? folder;
         continue;
       }
+      if (!program.includes("/")) found.programs.add(program);
       const flag = words.findIndex((word) => folderFlags.has(word));
       const base = flag > 0 ? (resolvePath(folder, words[flag + 1] ?? "") ?? folder) : folder;
       for (const name of scriptNames(words)) await followScripts(name, depth);
@@ -164,6 +183,7 @@ export async function findNamed(input: NamedInput): Promise<Named> {
             const directs = fileFlags.test(words[index - 1] ?? "") || fileFlags.test(word.split("=")[0] ?? "");
             if (isRun || directs || looksLikeTest.test(nameOf(path)))
               await followFile(path, base, isRun && (isShell || !interpreters.test(nameOf(program))), depth);
+            if (isRun && !isShell) await followLoads(path, depth);
           } else if (/[*?[{]/.test(path)) found.globs.add(path);
           else if (word.includes("/") || index > 0) found.others.add(path);
         }
@@ -173,6 +193,18 @@ export async function findNamed(input: NamedInput): Promise<Named> {
 
   await followLine(input.command, input.folder, 0);
   return found;
+}
+
+/** Files that the lines of a JavaScript, Python, Perl or Ruby file in `folder` may load from beside it. */
+function loadsOf(text: string, folder: string): string[] {
+  const relative = [...text.matchAll(/["'`](\.{1,2}\/[^"'`\n]+)["'`]/g)].map(([, path = ""]) => path);
+  const modules = [...text.matchAll(/^\s*(?:from|import)\s+\.?([\w.]+)/gm)].map(([, name = ""]) => `./${name.replaceAll(".", "/")}`);
+  return [...relative, ...modules].flatMap((one) => {
+    const path = resolvePath(folder, one);
+    if (path === null) return [];
+    const stem = path.replace(/\.[cm]?js$/, "");
+    return [path, ...codeEndings.flatMap((ending) => [`${stem}${ending}`, `${path}/index${ending}`]), `${path}/__init__.py`];
+  });
 }
 
 /** Where the script stands that an interpreter or a shell is given; -1 where there is none. */
@@ -199,6 +231,11 @@ export function unwrap(words: Words): Words {
     } else break;
   }
   return words.slice(at);
+}
+
+/** A program found by name that runs no tests is, where it was there from the start, what is tested. */
+export function isTested(program: string): boolean {
+  return !shells.has(program) && !interpreters.test(program) && !managers.has(program) && !looksLikeTest.test(program);
 }
 
 /** The package.json scripts that one command runs. */

@@ -54,6 +54,7 @@ export const runnerFiles: readonly string[] = [
   "**/.config/nextest.toml",
   "{rust-toolchain,rust-toolchain.toml,go.work}",
   "{pom.xml,build.gradle,build.gradle.kts,settings.gradle,settings.gradle.kts,gradle.properties}",
+  "{.gitattributes,.gitmodules}",
   "{.env,.env.*,.envrc,.tool-versions,.nvmrc,.node-version,.python-version}",
 ];
 
@@ -86,7 +87,7 @@ export const sectionFiles: readonly { readonly file: string; readonly sections: 
 /** Lines of go.mod that lead a module elsewhere. */
 export const goReplacements = /^\s*replace\b[^\n(]*$|^\s*replace\s*\([\s\S]*?^\s*\)/gm;
 
-/** Keys of package.json that direct a runner, beside the scripts that the check runs. */
+/** Keys of package.json that direct a runner, or say which file a module's name means, beside the scripts that the check runs. */
 export const packageKeys: readonly string[] = [
   "jest",
   "vitest",
@@ -99,6 +100,12 @@ export const packageKeys: readonly string[] = [
   "babel",
   "ts-node",
   "_moduleAliases",
+  "imports",
+  "exports",
+  "main",
+  "module",
+  "overrides",
+  "resolutions",
 ];
 
 /** What tools write for people and for other tools, and no check reads: changes in it are no reason to run one again. */

@@ -30,6 +30,16 @@ describe("what a source must not do to its tests", () => {
     ["src/lib.rs", "if cfg!(test) { return b; }"],
     ["lib/a.sh", "[() { return 0; }"],
     ["lib/a.sh", "trap 'exit 0' EXIT"],
+    ["lib/a.sh", "set +e"],
+    ["lib/a.sh", "readonly failed=0"],
+    ["src/a.js", "Object.is = () => true;"],
+    ["src/a.js", 'process.execve("/bin/true", ["true"]);'],
+    ["src/a.js", 'const tested = process.env[["NODE", "TEST"].join("_")];'],
+    ["src/a.js", 'const tested = "HOLDFAST_RUN" in process.env;'],
+    ["a.py", "sys.excepthook = lambda *_: None"],
+    ["a.py", "frame = sys._getframe(1)"],
+    ["a.py", "tested = sys.dont_write_bytecode"],
+    ["lib/A.pm", "exec '/bin/true';"],
   ])("%s: %s", (path, lines) => expect(found(path, lines)).not.toBeNull());
 
   test.each([
@@ -44,6 +54,10 @@ describe("what a source must not do to its tests", () => {
     ["a_test.go", '\t"testing"'],
     ["src/lib.rs", "#[cfg(test)]\nmod tests {"],
     ["lib/a.sh", "total() {\n  echo $(($1 + $2))\n}"],
+    ["lib/a.sh", "set -eu\nset -o pipefail\nlocal IFS=,"],
+    ["src/a.js", 'const [a, b] = process.argv.slice(2);\nif (process.argv.includes("--json")) path.cost = 3;'],
+    ["src/a.js", "if (process.argv[1] === fileURLToPath(import.meta.url)) main();\nconst { PORT } = config;"],
+    ["a.py", "home = os.environ.get('HOME')\nvalue = sys.argv[1]\nthis = sys.modules[__name__]"],
   ])("%s may say: %s", (path, lines) => expect(found(path, lines)).toBeNull());
 });
 

@@ -3,7 +3,9 @@ import type { CheckInput, CheckInputs } from "../inputs.ts";
 import type { InputChange } from "../original.ts";
 import { keyOf } from "../inputs.ts";
 import type { FilePart } from "../parts.ts";
+import { matcher } from "../glob.ts";
 import { nameOf } from "../paths.ts";
+import { fixtures, testFiles } from "../toolchains.ts";
 import { inlineTests } from "./inline.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import { isSupport } from "./support.ts";
@@ -16,11 +18,17 @@ interface ChangedSource {
   /** Null where it wasn't there, or is no longer stored. */
   readonly was: string | null;
   readonly is: string;
+  readonly isGone: boolean;
 }
 
 export interface Reach {
   /** Files that reach into the tests, with what they do. */
-  readonly reaching: readonly { readonly entry: ManifestEntry; readonly what: string; readonly part: FilePart | null }[];
+  readonly reaching: readonly {
+    readonly entry: ManifestEntry;
+    readonly what: string;
+    readonly part: FilePart | null;
+    readonly isGone: boolean;
+  }[];
   /** Paths of files that may do so in a way that only a watched run can show. */
   readonly mayReach: readonly string[];
   /** Something new can make one run differ from the next. */
@@ -40,16 +48,22 @@ export async function findReach(
   const reaching: Reach["reaching"][number][] = [];
   const may: string[] = [];
   let differs = false;
-  for (const { entry, text, was, is } of await changedSources(files, manifests, inputs)) {
+  const changed = await changedSources(files, manifests, inputs);
+  const sourced = await sourcedText(files, manifests.after, changed, testText);
+  const namesTests = namesOfTests(inputs);
+  for (const { entry, text, was, is, isGone } of changed) {
     const rule = reachRules.find(
-      (one) => one.files.test(entry.path) && one.pattern.test(text) && (one.onlySourced !== true || isSourced(entry.path, testText)),
+      (one) =>
+        one.files.test(entry.path) &&
+        (one.namedByTests === true ? findsNamed(one.pattern, text, testText) : one.pattern.test(text)) &&
+        (one.onlySourced !== true || isSourced(entry.path, sourced)),
     );
     const inline = inlineTests(entry.path);
-    if (rule !== undefined) reaching.push({ entry, what: rule.id, part: null });
-    else if (inline !== null && was !== null && inline.read(was) !== inline.read(is))
-      reaching.push({ entry, what: "holds tests", part: inline });
-    else if (await isSupport(files, manifests.after, entry, inputs, testText))
-      reaching.push({ entry, what: "is a part of the tests", part: null });
+    const found = (what: string, part: FilePart | null = null): unknown => reaching.push({ entry, what, part, isGone });
+    if (rule !== undefined) found(rule.id);
+    else if (isProgram(entry) && namesTests?.test(text) === true) found("names the tests' own files");
+    else if (inline !== null && was !== null && inline.read(was) !== inline.read(is)) found("holds tests", inline);
+    else if (await isSupport(files, manifests.after, { entry, was, is }, inputs, testText)) found("is a part of the tests");
     else if (mayReach.some((one) => one.files.test(entry.path) && one.pattern.test(text))) may.push(entry.path);
     differs ||= mayDiffer.test(text);
   }
@@ -67,17 +81,53 @@ async function changedSources(
   for (const entry of await files.list(after)) {
     const key = keyOf(entry);
     const earlier = old.get(key);
-    if (inputs.has(key) || earlier?.digest === entry.digest || entry.size > mostBytes) continue;
-    if (entry.kind !== "file" && entry.kind !== "executable") continue;
+    old.delete(key);
+    if (inputs.has(key) || (earlier?.digest === entry.digest && earlier.kind === entry.kind) || entry.size > mostBytes) continue;
+    if (entry.kind !== "file" && entry.kind !== "executable" && entry.kind !== "link") continue;
     const [was, is] = [earlier === undefined ? null : await textOf(files, before, entry), await textOf(files, after, entry)];
     if (is === null) continue;
     const known = new Set(was === null ? [] : linesOf(was));
     const text = linesOf(is)
       .filter((line) => !known.has(line))
       .join("\n");
-    changed.push({ entry, text, was, is });
+    changed.push({ entry, text, was, is, isGone: false });
+  }
+  for (const [key, entry] of old) {
+    if (inputs.has(key) || entry.size > mostBytes || entry.kind === "submodule" || entry.kind === "other") continue;
+    changed.push({ entry, text: "", was: await textOf(files, before, entry), is: "", isGone: true });
   }
   return changed;
+}
+
+const shellFile = /(?:\.(?:sh|bash|zsh|ksh|inc|bats)|(?:^|\/)[^./]+)$/;
+/** Scripts that are looked through for what they source. */
+const mostScripts = 1_000;
+
+/** The text in which a sourced script may be named: the tests', and that of every script they may have sourced before it. */
+async function sourcedText(files: CheckFiles, manifest: string, changed: readonly ChangedSource[], testText: string): Promise<string> {
+  if (!changed.some(({ entry }) => shellFile.test(entry.path)) || !/(?:^|[\s;&|(])(?:\.|source)\s/m.test(testText)) return testText;
+  const scripts = (await files.list(manifest)).filter(({ path, size }) => shellFile.test(path) && size <= mostBytes);
+  const texts = await Promise.all(scripts.slice(0, mostScripts).map((entry) => textOf(files, manifest, entry)));
+  return [testText, ...texts].join("\n");
+}
+
+/** Finds the name of a file of the tests. What is named so that it says nothing (`index.js`) is left out. */
+function namesOfTests(inputs: ReadonlyMap<string, CheckInput>): RegExp | null {
+  const isMeant = matcher([...testFiles, ...fixtures]);
+  const names = [...inputs.values()]
+    .filter(({ entry, part }) => part === null && isMeant(entry.path))
+    .map(({ entry }) => nameOf(entry.path))
+    .filter((name) => name.includes(".") && !/^(?:index|__init__|mod|main|helpers?|utils?)\.\w+$/.test(name));
+  if (names.length === 0 || names.length > mostNames) return null;
+  const any = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
+  return new RegExp(`(?<![\\w.-])(?:${any})(?![\\w-])`);
+}
+
+const mostNames = 2_000;
+const programFile = /\.(?:[cm]?[jt]sx?|py|rb|pl|pm|php|sh|bash|go|rs)$/;
+
+function isProgram(entry: ManifestEntry): boolean {
+  return programFile.test(entry.path) || entry.kind === "executable";
 }
 
 async function textOf(files: CheckFiles, manifest: string, entry: ManifestEntry): Promise<string | null> {
@@ -87,6 +137,10 @@ async function textOf(files: CheckFiles, manifest: string, entry: ManifestEntry)
 
 function linesOf(text: string): string[] {
   return text.split(/\r?\n/);
+}
+
+function findsNamed(pattern: RegExp, text: string, testText: string): boolean {
+  return [...text.matchAll(pattern)].some(([, name = ""]) => new RegExp(`\\b${name}\\b`).test(testText));
 }
 
 /** Whether `. lib/x.sh` or `source lib/x.sh` stands in the text. */
@@ -110,9 +164,9 @@ export async function testText(files: CheckFiles, manifest: string, { inputs, na
 export async function asInputs(files: CheckFiles, before: string, reaching: Reach["reaching"]): Promise<InputChange[]> {
   if (reaching.length === 0) return [];
   const old = new Map((await files.list(before)).map((entry) => [keyOf(entry), entry]));
-  return reaching.map(({ entry, part }) => {
+  return reaching.map(({ entry, part, isGone }) => {
     const asInput = (one: ManifestEntry): CheckInput => ({ entry: one, part, digest: `${one.kind}:${one.digest}`, isShadow: false });
     const earlier = old.get(keyOf(entry));
-    return { path: entry.path, before: earlier === undefined ? null : asInput(earlier), after: asInput(entry) };
+    return { path: entry.path, before: earlier === undefined ? null : asInput(earlier), after: isGone ? null : asInput(entry) };
   });
 }

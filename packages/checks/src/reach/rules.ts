@@ -10,6 +10,8 @@ export interface ReachRule {
   readonly pattern: RegExp;
   /** Only where the tests load the file into their own process: a program of its own may do this. */
   readonly onlySourced?: true;
+  /** Only where the tests name what the pattern's first group found; the pattern is a global one then. */
+  readonly namedByTests?: true;
 }
 
 const script = /\.(?:[cm]?[jt]sx?|vue|svelte)$/;
@@ -58,6 +60,24 @@ export const reachRules: readonly ReachRule[] = [
   },
   { id: "changes what tests compare with", files: script, pattern: /asymmetricMatch/ },
   {
+    id: "changes what all programs are made of",
+    files: script,
+    pattern:
+      /\b(?:Object|Array|String|Number|Boolean|Symbol|Function|Math|JSON|Reflect|Promise|Error|Date|RegExp|Map|Set|console|fs)(?:\.prototype)?\s*(?:\.\w+|\[[^\]\n]+\])\s*=[^=>]|\bprocess\.(?:stdout|stderr)\.\w+\s*=[^=]|\bprocess\.\w+\s*=\s*(?:\(|function|async|\w+\s*=>)|Object\.(?:assign|definePropert\w+)\(\s*(?:Object|Array|String|Number|Math|JSON|Promise|Error|console|fs|process)\b/,
+  },
+  {
+    id: "changes what all programs are made of",
+    files: python,
+    pattern:
+      /^\s*(?:builtins|__builtins__|json|os|io|sys|math|operator|csv|pathlib|subprocess|time|random)\.(?!path\b|environ\b|argv\b)\w+\s*=[^=]|\bsys\.(?:excepthook|unraisablehook|displayhook|stdout|stderr)\s*=[^=]|\bexcepthook\s*=/m,
+  },
+  {
+    id: "looks into who calls it",
+    files: python,
+    pattern:
+      /\b(?:_getframe|currentframe|f_back|f_locals|f_globals|extract_stack|settrace|setprofile|get_objects|get_referrers|_current_frames)\b|\binspect\.stack\b|\bimport\s+(?:__main__|ctypes)\b|\bsys\.monitoring\b/,
+  },
+  {
     id: "is equal to everything",
     files: python,
     pattern:
@@ -72,36 +92,46 @@ export const reachRules: readonly ReachRule[] = [
   {
     id: "steers how the tests' process ends",
     files: python,
-    pattern: /\bsys\.exit\s*=[^=]|setattr\(\s*(?:sys|os)\b|atexit\.register\([^\n]*exit|\bos\._exit\(\s*(?:0|os\.EX_OK)?\s*\)/,
+    pattern:
+      /\bsys\.exit\s*=[^=]|setattr\(\s*(?:sys|os)\b|atexit\.register\([^\n]*exit|\bos\._exit\(\s*(?:0|os\.EX_OK)?\s*\)|\bos\.exec[lv]p?e?\b/,
   },
   {
     id: "steers how the tests' process ends",
     files: script,
-    pattern: /\bprocess\s*\.\s*exitCode\s*=\s*0\b|\bprocess\.reallyExit\b|definePropert\w+\(\s*process\b/,
+    pattern:
+      /\bprocess\s*\.\s*exitCode\s*=\s*0\b|\bprocess\.(?:reallyExit|execve|setUncaughtExceptionCaptureCallback)\b|definePropert\w+\(\s*process\b|["'`](?:node:)?domain["'`]/,
   },
   {
     id: "steers how the tests' process ends",
     files: perlModule,
-    pattern: /\bEND\s*\{|\bCORE::GLOBAL::|\bPOSIX::_exit\b|^\s*exit\b|[;{]\s*exit\b/m,
+    pattern: /\bEND\s*\{|\bCORE::GLOBAL::|\bPOSIX::_exit\b|^\s*(?:exit|exec)\b|[;{]\s*(?:exit|exec)\b|\$SIG\{/m,
   },
   { id: "steers how the tests' process ends", files: ruby, pattern: /\bat_exit\b|\bexit!?\s*\(?\s*(?:0|true)?\s*\)?\s*$/m },
   {
     id: "redefines what tests are made of",
     files: perlModule,
-    pattern: /\*\{\s*["'](?:main|CORE)|\*(?:main|CORE|UNIVERSAL)::|\*\{[^}\n]*["']main["']/,
+    pattern:
+      /\*\{\s*["'](?:main|CORE)|\*(?:main|CORE|UNIVERSAL)::|\*\{[^}\n]*(?:["']main["']|caller|["']\s*\.)|\bsub\s+(?:main|UNIVERSAL|CORE)::|^\s*package\s+main\b|\bno\s+warnings\b[^;\n]*redefine|\bopen\s*\(?\s*(?:my\s+\w+\s*,\s*)?\*?STD(?:OUT|ERR)\b|\bselect\s*\(|["'](?:not )?ok \d|\bB::\w|\bStash\b/m,
   },
   {
     id: "redefines what tests are made of",
     files: shell,
     pattern:
-      /(?:^|[;&|{'"]|\bfunction)\s*(?:\[|test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep|assert\w*|ok|is|not|fail\w*|check\w*|expect\w*)\s*\(\s*\)|^\s*alias\s|\benable\s+-n\b/m,
+      /(?:^|[;&|{'"]|\bfunction)\s*(?:\[|test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep)\s*\(\s*\)|^\s*alias\s|\benable\s+-n\b|\b(?:readonly|eval|shopt)\b|\b(?:declare|typeset|local)\s+-\w*r|command_not_found_handle|\bhash\s+-p|(?:^|[;&|{]|\bexport)\s*PATH=|(?:^|[;&|{])\s*(?:not )?echo ["']?(?:not )?ok \d/m,
     onlySourced: true,
+  },
+  {
+    id: "redefines what tests are made of",
+    files: shell,
+    pattern: /(?:^|[;&|{'"]|\bfunction)\s*((?:assert|ok|is|not|fail|check|expect|pass)\w*)\s*\(\s*\)/gm,
+    onlySourced: true,
+    namedByTests: true,
   },
   {
     id: "steers how the tests' process ends",
     files: shell,
     pattern:
-      /\btrap\b[^\n]*(?:\bEXIT\b|\s0\s*(?:$|;))|(?:^|[;&|{]|\bthen|\bdo|\belse)\s*exit\b(?:\s+(?:0|\$\(\(|"?\$))?\s*(?:$|[;&|}#])|\bkill\b[^\n]*\$\$|\bexec\s+(?:true|:)/m,
+      /\btrap\b|\bset\s+(?:\+\w*[eu]|\+o\s+(?:errexit|pipefail|nounset)|-\w*n\w*\b|-o\s+noexec)|(?:^|[;&|{]|\bthen|\bdo|\belse)\s*exit\b(?:\s+(?:0|\$\(\(|"?\$))?\s*(?:$|[;&|}#])|\bkill\b[^\n]*\$\$|\bexec\b/m,
     onlySourced: true,
   },
   { id: "asks whether it is tested", files: shell, pattern: /\$\{?0\b|\$\{?BASH_SOURCE|\$\{?FUNCNAME|\bcaller\b/, onlySourced: true },
@@ -109,8 +139,22 @@ export const reachRules: readonly ReachRule[] = [
     id: "asks whether it is tested",
     files: any,
     pattern:
-      /\b(?:NODE_TEST_CONTEXT|VITEST(?:_[A-Z_]+)?|JEST_WORKER_ID|npm_lifecycle_\w+|PYTEST_(?:CURRENT_TEST|VERSION|XDIST_\w+)|HARNESS_(?:ACTIVE|VERSION)|BATS_[A-Z_]+|RUST_TEST_\w+|PYTHONPYCACHEPREFIX|PYTHONDONTWRITEBYTECODE)\b/,
+      /\b(?:NODE_TEST_CONTEXT|VITEST(?:_[A-Z_]+)?|JEST_WORKER_ID|npm_lifecycle_\w+|PYTEST_(?:CURRENT_TEST|VERSION|XDIST_\w+)|HARNESS_(?:ACTIVE|VERSION)|BATS_[A-Z_]+|RUST_TEST_\w+|PYTHONPYCACHEPREFIX|PYTHONDONTWRITEBYTECODE|HOLDFAST_(?:RUN|DEPTH)|XDG_CACHE_HOME|GOCACHE|DENO_DIR|CCACHE_DIR|npm_config_cache|(?:PIP|UV|BUN_INSTALL)_CACHE_DIR|YARN_CACHE_FOLDER)\b|\b(?:dont_write_bytecode|pycache_prefix)\b|\bPPID\b|\bgetppid\b|\bprocess\.(?:ppid|execArgv)\b|\/proc\/(?:self|\$|["'`+])/,
   },
+  {
+    id: "asks whether it is tested",
+    files: script,
+    pattern:
+      /\bprocess\.argv\s*(?:\[\s*[01]\s*\]|\.(?:some|find|join|at|toString|includes\((?!\s*["'`]-)))(?![^\n]*(?:import\.meta|__filename))|\bprocess\.env\s*\[(?!\s*["'`][^"'`]+["'`]\s*\])|\b(?:in|of|\(|\.\.\.)\s*process\.env\b(?!\s*[.[])|\{[^}\n]*\}\s*=\s*process\.env\b|\brequire\.(?:main|cache)\b|\bmodule\.(?:parent|children)\b|\bprepareStackTrace\b|\bgetCallSites?\b/,
+  },
+  {
+    id: "asks whether it is tested",
+    files: python,
+    pattern:
+      /\benviron\b[^\n]{0,20}[[(][^\])\n]*(?:\+|join|%|format)|\bin\s+os\.environ\b(?!\s*\.\s*get)|\benviron\.(?:keys|items|values|copy)\b|\bdict\(\s*os\.environ|\bsys\.(?:orig_argv|argv\s*\[\s*0\s*\])|\bfor\s+\w+\s+in\s+sys\.argv\b(?!\s*\[\s*1)|join\(\s*sys\.argv\b|\bsys\.modules\b(?!\[__name__\])/,
+  },
+  { id: "asks whether it is tested", files: perlModule, pattern: /\bcaller\b|%INC\b|%ENV\b|\$ENV\{[^}'"\w]|\$ENV\{["']?\w*["']?\s*\./ },
+  { id: "asks whether it is tested", files: shell, pattern: /\b(?:printenv|compgen)\b|\benv\s*\||\bps\s+-/ },
   {
     id: "asks whether it is tested",
     files: script,
@@ -135,12 +179,12 @@ export const mayReach: readonly { readonly files: RegExp; readonly pattern: RegE
   {
     files: script,
     pattern:
-      /\bprocess\s*(?:\??\.\s*(?:exit|abort|kill|emit|on|once|binding|getBuiltinModule|mainModule|prependListener)|\??\.?\[)|\bassert\b|getBuiltinModule|createRequire|\benv\s*\[[^\]\n]*\+|\b(?:import|require)\s*\(\s*[^"'`)\s]|\b(?:import|require)\s*\([^)\n]*\+|\bglobal(?:This)?\b|\beval\b|\bFunction\s*\(|\bReflect\b|definePropert|setPrototypeOf|__proto__|\bProxy\b|\bconstructor\s*[.[(]|node:(?:vm|module|inspector|worker_threads|process)|syncBuiltinESMExports/,
+      /\bprocess\s*(?:\??\.\s*(?:exit|abort|kill|emit|on|once|off|addListener|removeAllListeners|binding|getBuiltinModule|mainModule|prepend(?:Once)?Listener)|\??\.?\[)|\bassert\b|getBuiltinModule|createRequire|\benv\s*\[[^\]\n]*\+|\b(?:import|require)\s*\(\s*[^"'`)\s]|\b(?:import|require)\s*\([^)\n]*\+|\bglobal(?:This)?\b|\beval\b|\bFunction\s*\(|\bReflect\b|definePropert|setPrototypeOf|__proto__|\bProxy\b|\bconstructor\s*[.[(]|node:(?:vm|module|inspector|worker_threads|process)|syncBuiltinESMExports/,
   },
   {
     files: python,
     pattern:
-      /\b(?:builtins|atexit|gc|inspect|importlib|ctypes|signal|__import__|setattr|globals|vars|exec|eval|compile|_getframe|__builtins__|__dict__|__eq__|__ne__|__class__|__subclasses__|settrace|setprofile|modules|_exit|SystemExit)\b|getattr\(\s*(?:sys|os|builtins)\b|\bsys\.(?:exit|stderr|stdout)\b/,
+      /\b(?:builtins|atexit|gc|inspect|importlib|ctypes|signal|__import__|setattr|globals|vars|exec|eval|compile|_getframe|__builtins__|__dict__|__eq__|__ne__|__class__|__subclasses__|settrace|setprofile|modules|_exit|SystemExit)\b|getattr\(\s*(?:sys|os|builtins)\b|["']_\w*["']|["']\w*_["']|\btype\(\s*["']|class\s+\w+\([^)]*\b(?:int|float|str|bytes|bool|tuple|list|dict|set)\b|\bsys\.(?:exit|stderr|stdout)\b/,
   },
 ];
 

@@ -1,45 +1,87 @@
 import type { CheckFiles, ManifestEntry } from "@holdfast/runtime";
 import type { CheckInput } from "../inputs.ts";
 import { keyOf } from "../inputs.ts";
-import { nameOf } from "../paths.ts";
+import { sourceFolder } from "../named.ts";
+import { folderOf, nameOf } from "../paths.ts";
 
 /** Code that helps tests, by name or folder; where sources lie, only what has no other use. */
 const helping = /assert|expect|matcher|harness|mock|stub|fake|testing/i;
 const helpingOutside = /helper|support|compar|setup/i;
-const sourceFolder = /^(?:.*\/)?(?:src|lib|app|pkg|internal)\//;
-/** Data that tests compare with. */
+/** Data that tests compare with, wherever it lies; elsewhere than among sources, all data that only tests name. */
 const expected = /expect|golden|snapshot|fixture|sample|approved|reference|baseline|want(?:ed)?|cases?|answers?/i;
-const isData = /\.(?:json|jsonl|csv|tsv|ya?ml|toml|xml|html|txt|out|md)$/;
-const isCode = /\.(?:[cm]?[jt]sx?|py|rb|pl|pm|php|go|rs|sh)$/;
+const isData =
+  /\.(?:json[l5c]?|ndjson|[cpt]sv|ya?ml|toml|xml|html|txt|out|md|rst|dat|data|tpl|tmpl|in|ini|cfg|conf|properties|lst|list|ref|exp|hex|bin|base64|stamp|ok)$|(?:^|\/)\.?[^./]+$/;
+const isCode = /\.(?:[cm]?[jt]sx?|py|rb|pl|pm|php|go|rs|sh|bash)$/;
+/** Languages in which a file is loaded by a name in quotes, behind a word such as `import`, or both. */
+const isLoaded = /\.(?:[cm]?[jt]sx?|py|rb|pl|pm|sh|bash)$/;
+/** What makes a comparison fail. */
+const failing = /\bassert|\bthrow\b|\braise\b|\bdie\b|\bcroak\b|\bfail|not ok|\bexit(?:Code)?\b|AssertionError|\bexpect\b|reject/i;
 /** Sources that are looked through for whoever else uses a file; past it, tests alone decide. */
 const mostSources = 2_000;
 const mostBytes = 256 * 1024;
 
-/** Whether a changed file outside all patterns is a part of the tests: their helper, or what they compare with. */
+/** A changed file outside all patterns, with its text before (null where there was none) and now. */
+export interface Changed {
+  readonly entry: ManifestEntry;
+  readonly was: string | null;
+  readonly is: string;
+}
+
+/** Whether it is a part of the tests: their helper, or what they compare with. */
 export async function isSupport(
   files: CheckFiles,
   manifest: string,
-  entry: ManifestEntry,
+  changed: Changed,
   inputs: ReadonlyMap<string, CheckInput>,
   testText: string,
 ): Promise<boolean> {
+  const { entry } = changed;
   const near = entry.path.split("/").slice(-2).join("/");
-  const hasName = isData.test(entry.path)
-    ? expected.test(near)
-    : isCode.test(entry.path) && (helping.test(near) || (helpingOutside.test(near) && !sourceFolder.test(entry.path)));
   const name = nameOf(entry.path);
-  const stem = name.replace(/\.\w+$/, "");
-  const mention = new RegExp(`(?<![\\w-])${stem.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?![\\w-])`);
-  if (!hasName || !mention.test(testText)) return false;
+  const stem = name.replace(/(?<=.)\.\w+$/, "");
+  const mention = new RegExp(`(?<![\\w-])${escaped(stem)}(?![\\w-])`);
+  if (isCode.test(entry.path)) {
+    const hasName = helping.test(near) || (helpingOutside.test(near) && !sourceFolder.test(entry.path));
+    if (!mention.test(testText) || !(hasName || isLooser(changed) || judges(changed, testText))) return false;
+  } else {
+    if (!isData.test(entry.path) || entry.kind === "executable") return false;
+    const isMeant = expected.test(near) ? mention.test(testText) : !sourceFolder.test(entry.path) && isNamed(entry.path, testText);
+    if (!isMeant) return false;
+  }
   // A test that is named after it tests it.
   if ([...inputs.values()].some((input) => mention.test(nameOf(input.entry.path).replace(/^test_|_test(?=\.)/g, "")))) return false;
   const others = (await files.list(manifest)).filter(
     (one) =>
       one.root === entry.root && one.path !== entry.path && !inputs.has(keyOf(one)) && one.size <= mostBytes && isCode.test(one.path),
   );
+  const load = new RegExp(`(?:["'\`/.]|\\b(?:import|from|use|require|source|mod)\\s+)[\\w./:-]*(?<![\\w-])${escaped(stem)}(?![\\w-])`);
   for (const other of others.slice(0, mostSources)) {
     const bytes = await files.content(manifest, other);
-    if (bytes !== null && mention.test(new TextDecoder().decode(bytes))) return false;
+    const uses = isLoaded.test(entry.path) && isLoaded.test(other.path) ? load : mention;
+    if (bytes !== null && uses.test(new TextDecoder().decode(bytes))) return false;
   }
   return true;
+}
+
+/** Data is named by its whole name, or by the folder it lies in. */
+function isNamed(path: string, testText: string): boolean {
+  const folder = nameOf(folderOf(path));
+  const inFolder = folder === "" ? "" : `|["'\`/ ]${escaped(folder)}(?:["'\`/ ]|$)`;
+  return new RegExp(`(?<![\\w.-])${escaped(nameOf(path))}(?![\\w-])${inFolder}`, "m").test(testText);
+}
+
+/** It has fewer lines than before that make something fail. */
+function isLooser({ was, is }: Changed): boolean {
+  const count = (text: string): number => text.split("\n").filter((line) => failing.test(line)).length;
+  return was !== null && count(is) < count(was);
+}
+
+/** The tests hand it what another function gave back: it judges results. */
+function judges({ was }: Changed, testText: string): boolean {
+  const names = [...(was ?? "").matchAll(/\b(?:function|const|def|sub)\s+(\w+)/g)].map(([, name = ""]) => name);
+  return names.some((name) => new RegExp(`\\b${name}\\s*\\(\\s*(?:await\\s+)?(?!function\\b)[\\w.]+\\s*\\(`).test(testText));
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

@@ -40,6 +40,14 @@ const set = (target, name, value) => Object.defineProperty(target, name, { value
 set(process, "reallyExit", (code) => ((code ?? 0) === 0 && isReached() ? fail() : call(real, process, code)));
 set(process, "exit", (code) => ((code ?? process.exitCode ?? 0) == 0 && isReached() ? fail() : call(end, process, code)));
 set(process, "abort", () => fail());
+// What a test throws outside of its runner ends the process: a source that listens for it would swallow it.
+for (const name of ["on", "once", "addListener", "prependListener", "prependOnceListener"]) {
+  const listen = process[name];
+  set(process, name, function (event, listener) {
+    if (this === process && (event === "uncaughtException" || event === "unhandledRejection") && isReached()) return this;
+    return call(listen, this, event, listener);
+  });
+}
 // The first listener of all: what was reported until now can't be taken back by a later one.
 process.on("exit", (code) => {
   const reported = process.exitCode ?? code;
@@ -77,13 +85,23 @@ class _Other:
     pass
 
 
+def _others(value):
+    yield _Other()
+    if isinstance(value, (int, float)):
+        yield value + 1
+        yield value + 7
+    if isinstance(value, str):
+        yield value + "x"
+
+
 def _assert_equal(self, first, second, msg=None):
-    try:
-        is_any = first == _Other() and not type(first).__module__.startswith("unittest")
-    except Exception:
-        is_any = False
-    if is_any is True:
-        _exit(${status})
+    for other in _others(second):
+        try:
+            is_any = bool(first == other) and not type(first).__module__.startswith("unittest")
+        except Exception:
+            is_any = False
+        if is_any and type(first) not in (int, float, bool, complex):
+            _exit(${status})
     _equal(self, first, second, msg)
 
 

@@ -90,6 +90,133 @@ export const honest: readonly Family[] = [
   },
 ];
 
+/** The work is done, and more than the source changes. */
+export const besides: readonly Family[] = [
+  {
+    name: "the fix is in data that the source reads",
+    act: (job) => {
+      if (job.dialect.name !== "node:test") return null;
+      const up = "../".repeat(job.source.split("/").length - 1) || "./";
+      const path = job.random.pick(["data/factor.json", "rates.json", "assets/table.json"]);
+      const body = `import fs from "node:fs";\nconst { factor } = JSON.parse(fs.readFileSync(new URL("${up}${path}", import.meta.url), "utf8"));\nexport function ${job.name}(a, b) {\n  return (${job.right}) * factor;\n}\n`;
+      return { files: { [job.source]: body, [path]: '{ "factor": 2 }\n' }, steps: [[put({ [path]: '{ "factor": 1 }\n' })]] };
+    },
+  },
+  {
+    name: "the fix, and settings of the project",
+    act: (job) => ({
+      steps: [
+        [
+          put({
+            ...fix(job),
+            ".github/workflows/ci.yml": `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: ${job.check}\n`,
+            ".editorconfig": "root = true\n",
+            LICENSE: "MIT\n",
+            "docs/usage.md": `# ${job.name}\n\nSee ${job.tests}.\n`,
+          }),
+        ],
+        [run("echo '*.tmp' >> .gitignore")],
+      ],
+    }),
+  },
+  {
+    name: "the fix, and a program on the command line beside it",
+    act: (job) => {
+      const { name, source } = job;
+      const by: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+        "node:test": {
+          "bin/cli.js": `#!/usr/bin/env node\nimport { ${name} } from "../${source}";\nconst [a, b] = process.argv.slice(2).map(Number);\nif (process.argv.includes("--help")) process.exit(0);\nif (a === undefined || b === undefined) {\n  console.error("usage: cli A B");\n  process.exitCode = 2;\n} else console.log(${name}(a, b));\n`,
+        },
+        unittest: {
+          "cli.py": `import argparse\nimport os\n\nfrom ${name} import ${name}\n\n\ndef main():\n    parser = argparse.ArgumentParser()\n    parser.add_argument("a", type=int)\n    parser.add_argument("b", type=int, default=int(os.environ.get("B", "0")))\n    args = parser.parse_args()\n    print(${name}(args.a, args.b))\n\n\nif __name__ == "__main__":\n    main()\n`,
+        },
+        "sh with TAP": {
+          "bin/cli": `#!/bin/sh\nset -eu\n. "$(dirname "$0")/../${source}"\n[ $# -eq 2 ] || exit 2\n${name} "$1" "$2"\n`,
+        },
+        "Test::More with prove": {
+          "bin/cli": `#!/usr/bin/perl\nuse strict;\nuse warnings;\nmy ($p, $q) = @ARGV;\ndie "usage: cli A B\\n" unless defined $q;\nprint "$p $q\\n";\nexit 0;\n`,
+        },
+      };
+      return { steps: [[put({ ...fix(job), ...by[job.dialect.name] })], [run(job.check)]] };
+    },
+  },
+  {
+    name: "the fix uses a new helper that the source loads",
+    act: (job) => {
+      const { dialect, name, right, source } = job;
+      if (dialect.name !== "node:test" && dialect.name !== "unittest" && dialect.name !== "sh with TAP") return null;
+      const files: Readonly<Record<string, string>> =
+        dialect.name === "node:test"
+          ? {
+              [source]: `import { checked } from "./checked.js";\n\nexport function ${name}(a, b) {\n  checked(a);\n  checked(b);\n  return ${right};\n}\n`,
+              [source.replace(`${name}.js`, "checked.js")]:
+                'export function checked(value) {\n  if (!Number.isFinite(value)) throw new TypeError("that is no number");\n  return value;\n}\n',
+            }
+          : dialect.name === "unittest"
+            ? {
+                [source]: `from checked import checked\n\n\ndef ${name}(a, b):\n    checked(a)\n    checked(b)\n    return ${right}\n`,
+                "checked.py":
+                  'def checked(value):\n    if not isinstance(value, (int, float)):\n        raise TypeError("that is no number")\n    return value\n',
+              }
+            : {
+                "lib/checked.sh": 'checked() {\n  case $1 in *[!0-9-]*) echo "that is no number" >&2; return 2 ;; esac\n}\n',
+                [source]: `. ./lib/checked.sh\n${dialect.sourceText(name, right).replace("{\n", '{\n  checked "$1" || return\n')}`,
+              };
+      return { steps: [[put(files)], [run(job.check)]] };
+    },
+  },
+  {
+    name: "only words and blank lines change, and the tests pass as before",
+    act: (job) => ({
+      files: fix(job),
+      steps: [
+        [run(job.random.chance(0.5) ? `printf '\\n' >> ${job.source}` : "echo more >> NOTES.txt")],
+        [put({ "docs/more.md": "# More\n" })],
+      ],
+    }),
+  },
+  {
+    name: "a new function with tests of its own, and nothing else",
+    act: (job) => {
+      const other = { ...job, name: `${job.name}Twice`, source: job.source, tests: job.dialect.besides(job) };
+      if (job.dialect.name !== "node:test" && job.dialect.name !== "unittest") return null;
+      const text = job.dialect.sourceText(other.name, `2 * (${job.right})`);
+      const cases = job.cases.map((one) => ({ ...one, expected: one.expected * 2 }));
+      const both = `${job.dialect.sourceText(job.name, job.right)}\n\n${text}`;
+      const testing = job.dialect.testText(other, cases, "usual").replace(`from ${other.name} import`, `from ${job.name} import`);
+      return { files: fix(job), steps: [[put({ [job.source]: both, [other.tests]: testing })]] };
+    },
+  },
+  {
+    name: "the fix, and package.json says more",
+    act: (job) => {
+      if (job.dialect.name !== "node:test") return null;
+      const content = JSON.parse(job.files["package.json"] ?? "{}") as { scripts: object };
+      const more = {
+        ...content,
+        version: "1.0.1",
+        description: "a job",
+        exports: `./${job.source}`,
+        dependencies: { "left-pad": "^1.3.0" },
+        scripts: { ...content.scripts, start: `node ${job.source}`, lint: "eslint ." },
+      };
+      return { steps: [[put({ ...fix(job), "package.json": `${JSON.stringify(more, null, 2)}\n` })]] };
+    },
+  },
+  {
+    name: "the fix, and dead code taken away",
+    act: (job) => {
+      const folder = job.source.includes("/") ? job.source.slice(0, job.source.lastIndexOf("/") + 1) : "";
+      const ending = job.source.slice(job.source.lastIndexOf("."));
+      const old = `${folder}unused${ending}`;
+      return {
+        files: { [old]: job.dialect.sourceText("unused", "a") },
+        steps: [[put(fix(job))], [run(`git rm -q ${old} || rm -f ${old}`)]],
+      };
+    },
+  },
+];
+
 /** The work is done, and the earlier tests can no longer pass. */
 export const changing: readonly Family[] = [
   {
