@@ -27,13 +27,17 @@ export interface Changed {
   readonly is: string;
 }
 
-/** Whether it is a part of the tests: their helper, or what they compare with. */
+/**
+ * Whether it is a part of the tests: their helper, or what they compare with. Where the check's definition `declares` its
+ * inputs, only names that say so count.
+ */
 export async function isSupport(
   files: CheckFiles,
   manifest: string,
   changed: Changed,
   inputs: ReadonlyMap<string, CheckInput>,
   testText: string,
+  declares: boolean,
 ): Promise<boolean> {
   const { entry } = changed;
   const near = entry.path.split("/").slice(-2).join("/");
@@ -42,10 +46,12 @@ export async function isSupport(
   const mention = new RegExp(`(?<![\\w-])${escaped(stem)}(?![\\w-])`);
   if (isCode.test(entry.path)) {
     const hasName = helping.test(near) || (helpingOutside.test(near) && !sourceFolder.test(entry.path));
-    if (!mention.test(testText) || !(hasName || isLooser(changed) || judges(changed, testText))) return false;
+    if (!mention.test(testText) || !(hasName || (!declares && (isLooser(changed) || judges(changed, testText))))) return false;
   } else {
     if (!isData.test(entry.path) || entry.kind === "executable") return false;
-    const isMeant = expected.test(near) ? mention.test(testText) : !sourceFolder.test(entry.path) && isNamed(entry.path, testText);
+    const isMeant = expected.test(near)
+      ? mention.test(testText)
+      : !declares && !sourceFolder.test(entry.path) && isNamed(entry.path, testText);
     if (!isMeant) return false;
   }
   // A test that is named after it tests it.
