@@ -35,6 +35,7 @@ describe("a rule that allows words", () => {
     await all("git fetch", "prefix", ["git fetch", "git fetch --all", "git fetch origin main"], "allow");
     await all("ls", "prefix", ["ls src/*.ts", "ls [a-c]*.txt", "ls >/dev/null 2>&1"], "allow");
     await all("awk", "prefix", ["awk '{print $2}' a.txt", "awk -F: '$3 > 100 {n++} END {print n/2}' a"], "allow");
+    await all("awk", "prefix", ["awk '/system|getline/ {n++} END {print n}' a", "awk '$1 ~ \"close@x\"' a"], "allow");
   });
 
   test("prefix: nothing that writes, runs, moves or hides", async () => {
@@ -70,6 +71,9 @@ describe("a rule that allows words", () => {
       ["ls $(id)", "./ls", "ls; id", "ls & id", "ls(){ id; }; ls", "sudo ls", "find . | xargs ls", "exec -a ls id"],
       "review",
     );
+    const inAwk = (before: string): string => `awk '${before} system("id") ${before === "" ? "" : "/"} 1' a`;
+    const divided = ["x /", "4 /", "$1 /", "x++ /", "a[1] /", "(1) /", '"a" /', "length /", 'switch (x) { case /"/: y; case "'].map(inAwk);
+    await all("awk", "prefix", [...divided, "awk '/[/]/ {system(\"id\")}' a", "awk '/a\\// {system(\"id\")}' a"], "review");
     await all("awk", "prefix", ["awk '{print > \"x\"}' a", "awk '{print | \"sh\"}' a", "awk '@load \"x\"'", "awk -f x a"], "review");
   });
 

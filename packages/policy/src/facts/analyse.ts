@@ -9,6 +9,7 @@ import { patchJudges } from "../programs/patch.ts";
 import { couldBeSecret, secretPlace } from "../programs/secrets.ts";
 import { systemJudges } from "../programs/system.ts";
 import { isDelivery, taskJudges } from "../programs/targets.ts";
+import { assignedBy } from "../shell/assigned.ts";
 import { changesWhatRuns, onlyTunes } from "../programs/variables.ts";
 import { provenReads } from "../reads/prove.ts";
 import { readForms } from "../reads/table.ts";
@@ -75,7 +76,8 @@ export function analyse(parsed: ParsedCommand, home: string | null): Analysis {
 /** What assignments change; null where there are none, or none that any program acts upon. */
 function judgeAssignments(command: SimpleCommand): Findings | null {
   if (programOf(command.words) === "alias") return null;
-  const told = command.assignments.filter((each) => command.words.length === 0 || !onlyTunes(each));
+  const named = assignedBy(command.words).filter((each) => changesWhatRuns(each) !== null);
+  const told = [...command.assignments.filter((each) => command.words.length === 0 || !onlyTunes(each)), ...named];
   if (told.length === 0) return null;
   const findings: Findings = { facts: [], needs: [] };
   for (const assignment of told) {

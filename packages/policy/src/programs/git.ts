@@ -123,7 +123,8 @@ function judgeLoss(call: JudgedCall, subcommand: string, args: readonly ShellWor
       if (words[0] === "drop" || words[0] === "clear") lose();
       return;
     case "branch":
-      if (has(args, "-D", "-d", "--delete", "-f", "--force", "-M", "-C")) lose();
+      // `-d` alone refuses what isn't merged.
+      if (has(args, "-D", "-f", "--force", "-M", "-C")) lose();
       return;
     case "bundle":
       if (words[0] === "create") addNeed(findings, "write", operands[1]);

@@ -178,7 +178,7 @@ export const networkJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>(
   ),
   ...each(
     anywhere,
-    "drill lt ncu npm-check-updates npm-check taze certbot acme.sh ssh-keyscan sshuttle filebeat scoop steamcmd gcsfuse s5cmd minio-client mcli restic borg duplicity syncthing wormhole croc transfer rsh rlogin rcp finger xfreerdp vncviewer chromium google-chrome firefox puppeteer-browser socat aria2c axel youtube-dl yt-dlp rclone s3cmd mc smbclient mail sendmail mutt msmtp ngrok cloudflared localtunnel tor w3m lynx links elinks openvpn wg wg-quick",
+    "drill lt ncu npm-check-updates npm-check taze certbot acme.sh ssh-keyscan sshuttle filebeat scoop steamcmd gcsfuse s5cmd minio-client mcli restic borg duplicity syncthing wormhole croc transfer rsh rlogin rcp finger xfreerdp vncviewer huggingface-cli hf kaggle gdown modelscope dvc git-annex chromium google-chrome firefox puppeteer-browser socat aria2c axel youtube-dl yt-dlp rclone s3cmd mc smbclient mail sendmail mutt msmtp ngrok cloudflared localtunnel tor w3m lynx links elinks openvpn wg wg-quick",
   ),
   ...each(versionControl, "hg svn jj gt sl cvs bzr brz p4 repo darcs fossil"),
   ...each(installs, "playwright cypress puppeteer"),

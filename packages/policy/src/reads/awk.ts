@@ -1,19 +1,21 @@
 /** Words by which an awk program can run, read or load something else than the lines it is given. */
 const reaches = /\b(?:system|getline|close|fflush|extension|ARGV|ARGC|ARGIND|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|namespace)\b|@/;
+/** Words after which the awks differ in what a `/` is. */
+const unlike = /^(?:switch|case)$/;
 
 /** True for an awk program that only works on its input and prints: no file, no pipe, no other program. */
 export function awkOnlyPrints(code: string): boolean {
-  if (reaches.test(code)) return false;
-  // Most programs can't redirect at all, and then nothing has to be understood.
-  if (!/[|>]/.test(code.replaceAll("||", ""))) return true;
-  return !redirects(code);
+  // Most programs name no such word and can't redirect at all, and then nothing has to be understood.
+  if (!reaches.test(code) && !/[|>]/.test(code.replaceAll("||", ""))) return true;
+  return !reachesOut(code);
 }
 
 /**
- * Looks for `>`, `>>` after print, and for a single `|`. A `/` divides after a value and starts an expression elsewhere; after
+ * Looks for the words above outside of strings and expressions (`/system/` only matches), for `>`, `>>` after print, and for
+ * a single `|`. A `/` divides after a value and starts an expression elsewhere; after
  * a closing bracket it may be either, and the program isn't understood.
  */
-function redirects(code: string): boolean {
+function reachesOut(code: string): boolean {
   let at = 0;
   let depth = 0;
   /** The depth at which a print statement began; null outside. */
@@ -36,6 +38,7 @@ function redirects(code: string): boolean {
     }
     const word = /^[A-Za-z_]\w*/.exec(code.slice(at))?.[0];
     if (word !== undefined) {
+      if (reaches.test(word) || unlike.test(word)) return true;
       if (word === "print" || word === "printf") printing ??= depth;
       at += word.length;
       afterValue = !/^(?:print|printf|return|in|else|do|if|while|for|getline|delete|exit)$/.test(word);
@@ -49,6 +52,8 @@ function redirects(code: string): boolean {
     }
     at++;
     switch (character) {
+      case "@":
+        return true;
       case "(":
       case "[":
         depth++;

@@ -1,3 +1,4 @@
+import { assignedBy } from "./assigned.ts";
 import {
   type Command,
   type CompoundList,
@@ -341,7 +342,7 @@ function record(
   if (
     program !== null &&
     (["source", ".", "alias", "unalias", "trap", "hash", "enable", "shopt"].includes(program) ||
-      assignments.some((each) => each.name === "PATH"))
+      [...assignments, ...assignedBy(words)].some((each) => each.name === "PATH"))
   ) {
     out.changesLookup = true;
   }
