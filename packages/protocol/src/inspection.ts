@@ -44,6 +44,8 @@ export const inspectedAction = z.object({
   hooks: z.array(hookRun),
   /** False for a call that is proven to only read. */
   changesWorkspace: z.boolean(),
+  /** True for one that may change any file, not only those that it names beforehand: a command, most tools of MCP servers. */
+  mayChangeAnything: z.boolean(),
   replay: replayClass.nullable(),
   attempts: z.number().int(),
   /** What a driver found that took it over after a crash. */

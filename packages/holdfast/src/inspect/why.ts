@@ -1,4 +1,4 @@
-import type { InspectedAction, Inspection, StoredEvent, WhyChanged } from "@holdfast/protocol";
+import type { Inspection, StoredEvent, WhyChanged } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { BlobStore, Checkpoints, RecordedEvent } from "@holdfast/runtime";
 import { type Change, changesOf, type Doer, evidenceAfter, type FileState, stateAt } from "@holdfast/runtime/inspect/file-history";
@@ -24,7 +24,7 @@ export interface WhyInput {
 export async function whyChanged(input: WhyInput): Promise<WhyChanged> {
   const { inspection, events, file, line, blobs, checkpoints, stored } = input;
   const all = doersOf(inspection, events);
-  const bold = all.filter(({ action }) => isBold(action));
+  const bold = all.filter(({ action }) => action.mayChangeAnything);
   const journal = checkpoints === undefined ? null : (await readJournal(stored, 1, checkpoints, null)).entries;
   const { states, versions } = await fileStates(file, events, { blobs, journal, checkpoints, doers: bold });
   const changes = changesOf(states, bold, all);
@@ -56,11 +56,6 @@ function unchangedSays(line: number | null): string[] {
   return [
     line === null ? "the session has not changed it: it is as it was at its beginning" : "this line was there before the session began",
   ];
-}
-
-/** An edit says itself what it changed, and one that failed changed nothing. */
-function isBold({ changesWorkspace, changed, command, status }: InspectedAction): boolean {
-  return changesWorkspace && (command !== null || (changed.length === 0 && status !== "failed" && status !== "denied"));
 }
 
 /** What the log can't tell is said, too. */

@@ -142,6 +142,7 @@ function actionOf(one: Found, evidence: readonly InspectedEvidence[]): Inspected
         : { decision: decided.decision, rule: decided.rule, reason: decided.reason, scope: decided.scope, approval },
     hooks: one.hooks,
     changesWorkspace: mayChange,
+    mayChangeAnything: decided !== undefined && mayChangeAnything(decided.plan),
     replay: one.replay ?? null,
     attempts: one.attempts,
     recovered: one.recovered,
