@@ -37,6 +37,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   models: { summary: "say which models can be used here, and what they cost", load: () => import("./commands/models.ts") },
   prompts: { summary: "list the reusable prompts that can be used here", load: () => import("./commands/prompts.ts") },
   skills: { summary: "list, show or check the skills that can be used here", load: () => import("./commands/skills.ts") },
+  documents: { summary: "search the documents that the model can search", load: () => import("./commands/documents.ts") },
   mcp: { summary: "list, add, try, import or remove MCP servers", load: () => import("./commands/mcp.ts") },
   tools: { summary: "search tools by words, and say why each is found", load: () => import("./commands/tools.ts") },
   policy: { summary: "say what the policy decides, and why; show its rules and try them", load: () => import("./commands/policy.ts") },

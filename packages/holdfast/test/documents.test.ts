@@ -6,6 +6,8 @@ import type { Embedder } from "@holdfast/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { DocumentOptions, Documents } from "../src/documents/library.ts";
 import { openDocuments } from "../src/documents/library.ts";
+import { main } from "../src/program.ts";
+import { fakeIo } from "./fake-io.ts";
 
 let [base, root] = ["", ""];
 const opened: { close(): void }[] = [];
@@ -174,5 +176,28 @@ describe("documents by rule", () => {
     });
     expect(await documents.on(failure, signal)).toEqual([]);
     expect(await documents.on({ type: "check_failed", text: "xyzzy" }, signal)).toEqual([]);
+  });
+});
+
+describe("holdfast documents search", () => {
+  const run = async (...argv: string[]) => {
+    const io = fakeIo({ cwd: root, home: join(base, "home"), env: { HOME: join(base, "user") } });
+    return { status: await main(["documents", ...argv], io), out: io.out(), err: io.err() };
+  };
+
+  test("shows the passages with place and label, and nothing that a terminal would obey", async () => {
+    await mkdir(join(root, ".git"));
+    await write("project/docs/a.md", "# Walruses\n\nA walrus\u001b[2J sleeps.\n");
+    expect(await run("search", "walrus")).toEqual({
+      status: 0,
+      out: "docs/a.md:1-4 · Walruses (untrusted):\n# Walruses\n\nA walrus sleeps.\n",
+      err: "",
+    });
+    const [row] = (await run("search", "--json", "walrus")).out.split("\n");
+    expect(JSON.parse(row!)).toMatchObject({ type: "document.found", path: "docs/a.md", line: 1, trust: "untrusted" });
+    expect((await run("search", "weasel")).out).toBe("no document has these words\n");
+    expect(await run("search")).toMatchObject({ status: 2 });
+    expect(await run("find", "x")).toMatchObject({ status: 2 });
+    expect(await run("search", "--limit", "0", "x")).toMatchObject({ status: 2 });
   });
 });
