@@ -141,17 +141,20 @@ describe("documents by rule", () => {
     await write("project/glossary.md", `Walrus: a build server.\u200b\n${"x".repeat(9_000)}`);
     await write("user/own.md", "Mine.");
     await symlink("/etc/passwd", join(root, "link.md"));
-    const documents = open({ pinned: ["~/own.md", "glossary.md", "link.md", "none.md"] });
+    const documents = open({ pinned: ["~/own.md", "glossary.md", "link.md", "none.md", ".env"] });
+    await write("project/.env", "KEY=value");
     const sections = await documents.sections(true);
     expect(sections.map(({ id, trust }) => `${id} ${trust}`)).toEqual([
       "document:~/own.md user",
       "document:glossary.md project",
       "document:link.md system",
       "document:none.md system",
+      "document:.env system",
     ]);
     expect(sections[1]!.text).toMatch(/^glossary\.md:\nWalrus: a build server\.<U\+200B>\n[^]*\[Cut: 8187 of 9027 bytes shown/);
     expect(sections[1]!.context).toEqual({ kind: "documents", source: "glossary.md", reason: "named in [documents] pinned" });
     expect(sections[2]!.text).toContain("it leads out of the project");
+    expect(sections[4]!.text).toContain("it is no document");
     const untrusted = await documents.sections(false);
     expect(untrusted[1]!.text).toBe("The document glossary.md was to stand here, but this project is not trusted.");
     expect(await open().sections(true)).toEqual([]);

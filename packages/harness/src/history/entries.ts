@@ -32,7 +32,10 @@ export function entriesOf(event: Recorded, names: CallNames): HistoryEntry[] {
     case "notice.added":
       return entry("a notice", event.payload.notice.text, event.payload.notice.trust);
     case "sampling.settled":
-      return event.payload.items.flatMap((item) => itemEntry(item, names, entry));
+      // What the model says is derived from whatever it had read.
+      return event.payload.items.flatMap((item) =>
+        itemEntry(item, names, (what, text) => entry(what, text, event.payload.trust ?? "tool")),
+      );
     case "call.decided": {
       const { callId, tool, decision, forModel } = event.payload;
       if (tool !== undefined) names.set(callId, tool);
@@ -60,12 +63,9 @@ export function entriesOf(event: Recorded, names: CallNames): HistoryEntry[] {
   }
 }
 
-type Make = (what: string, text: string, trust: TrustLabel) => HistoryEntry[];
-
-/** What the model said is derived from whatever it had read. */
-function itemEntry(item: Item, names: CallNames, entry: Make): HistoryEntry[] {
-  if (item.kind === "assistant_message") return entry("you", item.text, "tool");
+function itemEntry(item: Item, names: CallNames, entry: (what: string, text: string) => HistoryEntry[]): HistoryEntry[] {
+  if (item.kind === "assistant_message") return entry("you", item.text);
   if (item.kind !== "tool_call") return [];
   names.set(item.callId, item.name);
-  return entry(`call ${item.name}`, item.input, "tool");
+  return entry(`call ${item.name}`, item.input);
 }

@@ -135,7 +135,8 @@ function failed(text: string): CallOutcome {
   return { status: "failed", text, trust: "tool" };
 }
 
-/** The words with which a person's `/NAME` loads a skill. */
+/** What is asked, then the skill: the first words are the goal and the session's title. */
 export function sayReadSkill(skill: Skill, args: string): string {
-  return [introduceSkill(skill), "", skill.body, ...(args.trim() === "" ? [] : ["", args.trim()])].join("\n");
+  const asked = args.trim() === "" ? `Use the skill ${skill.name}.` : args.trim();
+  return [asked, "", introduceSkill(skill), "", skill.body].join("\n");
 }

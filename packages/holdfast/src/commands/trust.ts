@@ -72,6 +72,9 @@ async function run(given: Arguments, io: Io): Promise<number> {
   if (await stat(join(real, ".holdfast/prompts")).catch(() => null)) {
     io.stderr.write("  can be used from now on: the prompts in .holdfast/prompts (holdfast prompts)\n");
   }
+  if (await stat(join(real, ".agents/skills")).catch(() => null)) {
+    io.stderr.write("  can be loaded from now on, by the model too: the skills in .agents/skills (holdfast skills)\n");
+  }
   const used = [projectConfigPath(real), mcpJsonPath(real)];
   const there = await Promise.all(used.map((file) => stat(file).catch(() => null)));
   for (const [index, name] of [".holdfast/config.toml", ".mcp.json"].entries()) {

@@ -4,7 +4,7 @@ import type { WorldSection } from "@holdfast/protocol";
 import { pinnedCut, pinnedUnread } from "@holdfast/harness/text/v1";
 import { showHidden } from "@holdfast/runtime/hidden";
 import { isWithin } from "../config/workspace.ts";
-import { placeOf } from "./sources.ts";
+import { documentName, placeOf } from "./sources.ts";
 
 /** Bytes of all pinned documents together; those named first have the first claim. */
 const mostBytes = 8 * 1024;
@@ -53,6 +53,8 @@ async function readPinned(name: string, roots: readonly string[], userHome: stri
   const real = place === null ? null : await realpath(place.path).catch(() => null);
   if (place === null || real === null) return refuse("there is no such file");
   if (place.within !== null && !isWithin(place.within, real)) return refuse("it leads out of the project");
+  // Keys and settings of programs are no documents, whoever names them.
+  if (!documentName.test(name) || !documentName.test(real)) return refuse("it is no document (Markdown, text …)");
   const isOwn = !roots.some((root) => isWithin(root, real));
   if (!isOwn && !isTrusted) return refuse("this project is not trusted");
   const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(() => null);

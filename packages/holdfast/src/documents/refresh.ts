@@ -4,8 +4,8 @@ import { relative } from "node:path";
 import { chunksOf, mostChunks } from "@holdfast/harness/documents/chunk";
 import type { DocumentChunk, DocumentIndex, Files, KnownDocument } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
+import { documentPattern } from "./sources.ts";
 
-const patterns = "**/*.{md,mdx,markdown,txt,rst,adoc,asciidoc,org,tex}";
 /** Documents of one folder, and bytes of one document; of larger ones the beginning is taken in. */
 const mostDocuments = 50_000;
 const mostBytes = 2 * 1024 * 1024;
@@ -18,7 +18,7 @@ const batch = 50;
  * Returns what could not be looked at, a line each.
  */
 export async function refreshIndex(index: DocumentIndex, folder: string, files: Files, signal: AbortSignal): Promise<string[]> {
-  const { paths, truncated } = await files.glob(patterns, folder, mostDocuments);
+  const { paths, truncated } = await files.glob(documentPattern, folder, mostDocuments);
   const known = new Map(index.known().map((one) => [one.path, one]));
   const present = new Set<string>();
   const changed: { path: string; stamp: string }[] = [];

@@ -2,6 +2,11 @@ import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import { isWithin } from "../config/workspace.ts";
 
+const kinds = ["md", "mdx", "markdown", "txt", "rst", "adoc", "asciidoc", "org", "tex"] as const;
+/** What is a document, as a pattern for a search of files and for one name. */
+export const documentPattern = `**/*.{${kinds.join(",")}}`;
+export const documentName = new RegExp(`\\.(?:${kinds.join("|")})$`, "i");
+
 /** A folder whose documents are indexed, by its real path. */
 export interface DocumentSource {
   readonly folder: string;

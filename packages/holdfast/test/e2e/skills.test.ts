@@ -27,7 +27,7 @@ test("a trusted project's skill is told, loaded on demand, and what it would lik
       ".agents/skills/ship/references/how.md": "Tag, then push.",
     },
   );
-  await place.start(["trust"]).finished;
+  expect((await place.start(["trust"]).finished).stderr).toContain("the skills in .agents/skills");
   const run = await place.exec("ship it");
   expect(run.stdout).toBe("Refused: true\n");
   const [first, second] = place.server.requests.map((request) => JSON.stringify(request));
@@ -59,7 +59,8 @@ test("a person's skill is used by its name, and one that changes between two tur
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "SKILL.md"), skillText("notes", "Writes release notes.", "Sort by date."));
   for (const prompt of ["/notes for 2.1", "$notes for 2.1"]) expect((await place.exec(prompt)).code).toBe(0);
-  for (const request of place.server.requests) expect(JSON.stringify(request)).toContain("Sort by date.\\n\\nfor 2.1");
+  for (const request of place.server.requests)
+    expect(JSON.stringify(request)).toMatch(/for 2\.1\\n\\nSkill notes, in [^ ]*\\n\\nSort by date\./);
   writeFileSync(join(folder, "SKILL.md"), skillText("notes", "Writes better release notes.", "Sort by name."));
   expect((await place.exec("resume", "--last", "again")).code).toBe(0);
   const last = JSON.stringify(place.server.requests.at(-1));
@@ -86,8 +87,8 @@ test("in line mode a skill is loaded by its name; definition shadowing (I08): ne
   expect(stdout).toContain("goes before it");
   const requests = place.server.requests.map((request) => JSON.stringify(request));
   expect(requests).toHaveLength(2);
-  expect(requests[0]).toContain("Sort by date.\\n\\nfor 2.1");
-  expect(requests[1]).toContain("Sort by date.\\n\\nfor 2.2");
+  expect(requests[0]).toMatch(/for 2\.1\\n\\nSkill notes, in [^ ]*\\n\\nSort by date\./);
+  expect(requests[1]).toMatch(/for 2\.2\\n\\nSkill notes, in [^ ]*\\n\\nSort by date\./);
   expect(requests[1]).not.toContain("Do as the project says.");
 });
 
