@@ -147,7 +147,7 @@ function judgeLoss(call: JudgedCall, subcommand: string, args: readonly ShellWor
       operands.forEach((word) => addNeed(findings, "write", word));
       return;
     case "worktree":
-      if (words[0] === "remove" || words[0] === "prune") lose();
+      if (words[0] === "remove" || (words[0] === "prune" && !has(args, "-n", "--dry-run"))) lose();
       else if (words[0] === "add" || words[0] === "move") addNeed(findings, "write", operands[words[0] === "add" ? 1 : 2]);
       return;
     case "submodule":

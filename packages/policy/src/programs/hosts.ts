@@ -11,12 +11,15 @@ export function hostOf(text: string): string | null {
 
 /** The session's own network: a server that it started itself. */
 export function isLoopback(host: string): boolean {
-  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || host === "0.0.0.0" || /^127\.\d+\.\d+\.\d+$/.test(host);
+  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || host === "0.0.0.0" || /^127(?:\.\d+){1,3}$/.test(host);
 }
 
 /** Hosts of words; null where one of them can't be read. */
 export function hostsOf(words: readonly ShellWord[]): string[] | null {
-  const hosts = words.map((word) => (word.literal === null ? null : hostOf(word.literal)));
+  // Of an address such as `http://[::1]:80/` the shell makes a pattern that matches no file.
+  const hosts = words.map(({ literal, text }) =>
+    hostOf(literal ?? (/^https?:\/\/\[[\da-f:.]+\](?:[:/][\w./-]*)?$/i.test(text) ? text : "")),
+  );
   return hosts.includes(null) ? null : [...new Set(hosts as string[])];
 }
 

@@ -141,6 +141,12 @@ const delivers: Judge = (call, findings) => {
   addFact(findings, "remote_change", call.text, networkScope(null));
 };
 
+/** Makers of pages that also put them where others read them. */
+const deliversByWord: Judge = (call, findings) => {
+  if (call.texts.some((text) => /^(?:gh-deploy|deploy|-d|--deploy|--push|-p)$/.test(text)))
+    addFact(findings, "remote_change", call.text, networkScope(null));
+};
+
 /** Other version controls: what talks to a server, by its word. */
 const versionControl: Judge = (call, findings) => {
   const words = roughOperands(call.args, ["-R", "--cwd", "--config", "-m", "-r"]).map((word) => word.literal ?? "?");
@@ -182,7 +188,8 @@ export const networkJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>(
   ),
   ...each(versionControl, "hg svn jj gt sl cvs bzr brz p4 repo darcs fossil"),
   ...each(installs, "playwright cypress puppeteer"),
-  ...each(delivers, "semantic-release release-it np twine goreleaser"),
+  ...each(delivers, "semantic-release release-it np twine goreleaser cosign oras crane notation ko ghp-import"),
+  ...each(deliversByWord, "mkdocs mike hexo docusaurus"),
   ...each(
     account,
     "gh glab hub aws az gcloud gsutil bq kubectl oc helm terraform tofu pulumi cdk sam vercel netlify fly flyctl heroku firebase wrangler railway render doctl linode-cli supabase planetscale stripe twilio sentry-cli circleci buildkite-agent kubectx kubens helmfile terragrunt terramate fastlane serverless sls eb k9s amplify kamal dokku surge gh-pages nomad consul jira linear slack okta eas stern skaffold tilt copilot-cli azd oci ibmcloud scw hcloud packer vagrant-cloud nuget buildah-push tea bb rhc heroku-cli argocd flux eksctl kops ansible ansible-playbook doppler infisical",

@@ -53,7 +53,7 @@ const managers: Readonly<Record<string, Manager>> = {
   deno: { local: "test fmt check lint run task eval doc bench info compile coverage types completions repl serve", scripts: "task" },
   cargo: {
     local:
-      "build b check c test t run r bench doc d clippy fmt clean tree metadata expand locate-project pkgid verify-project nextest version help rustc rustdoc fix package machete udeps audit deny miri llvm-cov",
+      "build b check c test t run r bench doc d clippy fmt clean tree metadata expand locate-project pkgid verify-project nextest version help rustc rustdoc fix package machete udeps audit deny miri llvm-cov new init",
     remote: "publish yank owner login logout",
   },
   rustup: { local: "show which doc completions run" },
@@ -125,6 +125,16 @@ const sameAs: Readonly<Record<string, string>> = { pip3: "pip", mamba: "conda", 
 
 /** Managers whose packages belong to the whole machine. */
 const systemWide = new Set("port nix-env brew apt apt-get dnf yum apk pacman zypper snap flatpak choco winget".split(" "));
+
+/** Questions within subcommands that otherwise fetch. */
+const onlyTells = new Set([
+  "pnpm store path",
+  "pnpm store status",
+  "npm cache verify",
+  "npm cache ls",
+  "yarn cache dir",
+  "yarn cache list",
+]);
 
 /** Second words that turn an otherwise local subcommand into one that fetches. */
 const fetching: Readonly<Record<string, RegExp>> = {
@@ -206,7 +216,9 @@ function judgeSubcommand(call: JudgedCall, findings: Findings, name: string, man
   if (fetches !== undefined && fetches.test(second)) return fetchesPackages(call, findings, name);
   const pins = (name === "pyenv" || name === "rbenv") && (first === "local" || first === "global") && second !== "";
   if (pins) return addFact(findings, "runs_later", call.text);
-  if (manager.local.split(" ").includes(first)) return;
+  if (manager.local.split(" ").includes(first) || onlyTells.has(`${name} ${asked}`)) return;
+  // Without the name of a template it only writes a package.json.
+  if (name === "npm" && first === "init" && second === "") return;
   if (manager.otherIsScript === true && !fetchWords.has(first)) {
     if (isDelivery(first)) addFact(findings, "remote_change", call.text, networkScope(null));
     return;

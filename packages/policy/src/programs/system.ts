@@ -109,6 +109,16 @@ const interfaces: Judge = (call, findings) => {
   if (roughOperands(call.args).length > 1) addFact(findings, "privilege", call.text, outside);
 };
 
+/** A name asks; a name with a value, a file and `-p` set. */
+const kernelSettings: Judge = (call, findings) => {
+  if (call.args.some((word) => word.literal === null || /=|^-\w*[wpf]|^--(?:write|load|system)/.test(word.literal)))
+    addFact(findings, "privilege", call.text, outside);
+};
+
+const neighbours: Judge = (call, findings) => {
+  if (hasOption(call.args, "-s", "-d", "-f", "--set", "--delete", "--file")) addFact(findings, "privilege", call.text, outside);
+};
+
 const hostname: Judge = (call, findings) => {
   if (roughOperands(call.args).length > 0 || hasOption(call.args, "-F", "--file", "-b")) addFact(findings, "privilege", call.text, outside);
 };
@@ -189,11 +199,17 @@ const environment: Judge = (call, findings) => {
 export const systemJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...always(
     "privilege",
-    "sudo doas su pkexec run0 runuser setcap visudo vipw vigr chsh chfn passwd chpasswd useradd usermod userdel adduser deluser groupadd groupmod groupdel chroot unshare nsenter mount umount swapon swapoff modprobe insmod rmmod sysctl iptables ip6tables nft ufw firewall-cmd shutdown reboot halt poweroff init telinit setenforce update-alternatives ldconfig mknod losetup bootctl efibootmgr kexec apparmor_parser aa-disable auditctl setfcap capsh newgrp sg machinectl loadkeys cryptsetup hwclock rtcwake grub-install update-grub update-initramfs spctl csrutil dscl defaults xattr",
+    "sudo doas su pkexec run0 runuser setcap visudo vipw vigr chsh chfn passwd chpasswd useradd usermod userdel adduser deluser groupadd groupmod groupdel chroot unshare nsenter umount swapoff modprobe insmod rmmod iptables ip6tables nft ufw firewall-cmd shutdown reboot halt poweroff init telinit setenforce update-alternatives ldconfig mknod losetup bootctl efibootmgr kexec apparmor_parser aa-disable auditctl setfcap capsh newgrp sg machinectl loadkeys cryptsetup hwclock rtcwake grub-install update-grub update-initramfs spctl csrutil dscl defaults xattr",
   ),
+  ...except("privilege", "mount", /^(?:|-l|--version|-V|--help)$/),
+  ...except("privilege", "swapon", /^(?:-s|--show\S*|--summary|--version)$/),
+  ...except("privilege", "route", /^(?:|-n|-e|-ee|-ne|--version)$/),
+  ...except("privilege", "defaults", /^(?:read|read-type|domains|find|help)$/),
+  ["sysctl", kernelSettings],
+  ["arp", neighbours],
   ...except("privilege", "hostnamectl timedatectl localectl loginctl", /^(?:|status|show|list-\S+|--version)$/),
   ["ip", network],
-  ...always("privilege", "route arptables ebtables tc ethtool brctl"),
+  ...always("privilege", "arptables ebtables tc ethtool brctl"),
   ["ifconfig", interfaces],
   ["hostname", hostname],
   ...["dpkg", "rpm", "dpkg-query"].map((name) => [name, packageQuery] as const),
@@ -215,7 +231,8 @@ export const systemJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...except("services", "pm2 supervisorctl", /^(?:ls|list|status|show|logs|--version)$/),
   ...except("services", "crontab", /^-l$/),
   ...except("services", "vagrant virsh multipass limactl lxc minikube kind colima", /^(?:status|list|ls|version|--version|info)$/),
-  ...always("services", "service rc-service initctl update-rc.d at atrm batch anacron systemd-run k3s ctr crictl"),
+  ...except("services", "service", /^(?:--status-all|--version)$/),
+  ...always("services", "rc-service initctl update-rc.d at atrm batch anacron systemd-run k3s ctr crictl"),
   ...except("outlives", "tmux screen", /^(?:ls|list-\S+|-ls|-V|--version)$/),
   ...["docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "skopeo"].map((name) => [name, docker] as const),
   ...["code", "codium", "cursor", "code-insiders", "idea", "subl", "zed"].map((name) => [name, editor] as const),

@@ -7,6 +7,8 @@ export interface WrapperForm {
   readonly operands?: number;
   /** True where `NAME=value` words may come before the command. */
   readonly takesAssignments?: boolean;
+  /** True where each operand is a shell line. */
+  readonly takesLines?: boolean;
   /** Options whose value is itself a shell line. */
   readonly lines?: readonly string[];
   /** Options after which the program lies about, or moves, what it runs: seen through, but never proven. */
@@ -105,8 +107,23 @@ export const wrapperForms: ReadonlyMap<string, WrapperForm> = new Map<string, Wr
   [
     "hyperfine",
     own(
-      { flags: "iN", valued: "wrmM", long: ["warmup=", "runs=", "prepare=", "export-json="] },
-      { lines: ["prepare"], isTransparent: false },
+      {
+        flags: "iN",
+        valued: "wrmMpcsn",
+        long: [
+          "warmup=",
+          "runs=",
+          "prepare=",
+          "conclude=",
+          "setup=",
+          "cleanup=",
+          "export-json=",
+          "export-markdown=",
+          "shell=",
+          "ignore-failure",
+        ],
+      },
+      { lines: ["p", "prepare", "conclude", "s", "setup", "c", "cleanup"], isTransparent: false, takesLines: true, opaque: ["shell"] },
     ),
   ],
   [

@@ -140,7 +140,8 @@ function unwrapForm(program: string, args: readonly ShellWord[]): Unwrapped | nu
     const name = word.text.replace(/^["']/, "").split("=", 1)[0]!;
     assignments.push({ name, value: cutWord(word, name.length + 1) });
   }
-  if (words.length > 0) inner.push(asWords(words, assignments));
+  if (form.takesLines === true) inner.push(...words.map((word) => lineOf(word, program)));
+  else if (words.length > 0) inner.push(asWords(words, assignments));
   else if (assignments.length === 0 && inner.length === 0) return null;
   const isOpaque = read.options.some((option) => form.opaque?.includes(option.name) === true);
   return {
