@@ -14,6 +14,8 @@ const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Ev
   "exact-values": () => import("./eval/exact-values.ts"),
   undo: () => import("./eval/undo.ts"),
   "tool-search": () => import("./eval/tool-search.ts"),
+  "context-cost": () => import("./eval/context-cost.ts"),
+  prefix: () => import("./eval/prefix.ts"),
 };
 
 const { values, positionals, tokens } = parseArgs({
