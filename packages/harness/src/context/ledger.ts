@@ -259,7 +259,9 @@ function ratioOf({ usage, counted }: RequestAsked, raw: readonly Raw[]): Pick<Le
 
 /** `total`: what they must sum up to; what rounding leaves goes to the largest. */
 function scaled(raw: readonly Raw[], ratio: number, total: number | null): ContextPart[] {
-  const parts = raw.map(({ estimate, seq: _, ...part }) => ({ ...part, tokens: Math.floor(estimate * ratio) }));
+  const parts = raw.map(({ kind, id, source, trust, reason, chars, estimate }) => {
+    return { kind, id, source, trust, reason, chars, tokens: Math.floor(estimate * ratio) };
+  });
   const left = total === null ? 0 : total - sum(parts, ({ tokens }) => tokens);
   const largest = parts.reduce((found, { tokens }, index) => (tokens > (parts[found]?.tokens ?? 0) ? index : found), 0);
   return parts.map((part, index) => (index === largest ? { ...part, tokens: part.tokens + left } : part));
@@ -269,15 +271,14 @@ function sum<T>(list: readonly T[], value: (one: T) => number): number {
   return list.reduce((total, one) => total + value(one), 0);
 }
 
+export interface LedgerDifference {
+  readonly added: readonly ContextPart[];
+  readonly gone: readonly ContextPart[];
+  readonly changed: readonly { readonly before: ContextPart; readonly after: ContextPart }[];
+}
+
 /** What the later of two requests has that the earlier hasn't, and the other way round, and what is not the same in both. */
-export function compareLedgers(
-  earlier: Ledger,
-  later: Ledger,
-): {
-  readonly added: ContextPart[];
-  readonly gone: ContextPart[];
-  readonly changed: { readonly before: ContextPart; readonly after: ContextPart }[];
-} {
+export function compareLedgers(earlier: Ledger, later: Ledger): LedgerDifference {
   const key = ({ kind, id }: ContextPart): string => `${kind} ${id}`;
   const before = new Map(earlier.parts.map((part) => [key(part), part]));
   const after = new Set(later.parts.map(key));

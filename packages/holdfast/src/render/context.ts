@@ -1,5 +1,5 @@
 import type { ContextPart } from "@holdfast/protocol";
-import type { Ledger } from "@holdfast/harness/context/ledger";
+import type { Ledger, LedgerDifference } from "@holdfast/harness/context/ledger";
 import type { RequestAsked } from "@holdfast/runtime/session/requests";
 import { dollars, moment, plural } from "./numbers.ts";
 import { sanitizeLine } from "./sanitize.ts";
@@ -64,11 +64,7 @@ function renderPart({ kind, id, source, trust, reason, tokens }: ContextPart): s
   return `${String(tokens).padStart(7)}  ${kind.padEnd(12)} ${sanitizeLine(`${id} [${trust}] from ${source}: ${reason}`)}`;
 }
 
-export function renderDifference({
-  added,
-  gone,
-  changed,
-}: ReturnType<typeof import("@holdfast/harness/context/ledger").compareLedgers>): string[] {
+export function renderDifference({ added, gone, changed }: LedgerDifference): string[] {
   if (added.length + gone.length + changed.length === 0) return ["no part differs"];
   return [
     `${plural(added.length, "part")} more, ${plural(gone.length, "part")} gone, ${changed.length} changed`,
