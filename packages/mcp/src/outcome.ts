@@ -7,6 +7,8 @@ import { fitText } from "./fit.ts";
 /** What models take as images, and the largest one. */
 const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const largestImage = 5 * 1024 * 1024;
+/** A larger one isn't decoded to be scaled down. */
+const largestRead = 40_000_000;
 const mostImages = 20;
 /** A longer text of nothing but base64 letters in structured content is data, not words. */
 const longestWord = 1_000;
@@ -29,9 +31,14 @@ export async function outcomeOf(result: CallToolResult, handle: string, { blobs,
   const addImage = async (data: string, mediaType: string, what: string): Promise<string> => {
     const size = (data.length / 4) * 3;
     const about = `${what}${cleanLine(mediaType, 60)}, ${sizeOf(size)}`;
-    const isShown = imageTypes.includes(mediaType) && size > 0 && size <= largestImage && images.length < mostImages;
-    const label = isShown ? `[image ${images.length + 1}: ${about}]` : `[${about}: not shown]`;
-    if (isShown) images.push({ blob: await blobs.put(bytesOf(data)), mediaType });
+    const isTaken = imageTypes.includes(mediaType) && size > 0 && size <= largestRead && images.length < mostImages;
+    const whole = isTaken ? bytesOf(data) : null;
+    const fitted = whole === null ? null : await (await import("@holdfast/runtime/image/fit")).fitImage(whole);
+    const shown = fitted ?? (whole === null ? null : { bytes: whole, mediaType });
+    const isShown = shown !== null && shown.bytes.length <= largestImage;
+    const scaled = fitted === null ? "" : `, scaled down to ${fitted.width}×${fitted.height}`;
+    const label = isShown ? `[image ${images.length + 1}: ${about}${scaled}]` : `[${about}: not shown]`;
+    if (isShown) images.push({ blob: await blobs.put(shown.bytes), mediaType: shown.mediaType, bytes: shown.bytes.length });
     known.set(data, label);
     return label;
   };

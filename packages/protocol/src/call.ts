@@ -3,7 +3,7 @@ import { inspectedPart } from "./check.ts";
 import { expectation } from "./expectation.ts";
 import { json } from "./json.ts";
 import { replayClass, scope } from "./decision.ts";
-import { callStatus } from "./item.ts";
+import { callStatus, shownImage } from "./item.ts";
 import { planStep } from "./plan.ts";
 import { asking } from "./question.ts";
 import { trustLabel } from "./trust.ts";
@@ -86,7 +86,7 @@ export const callOutcome = z.object({
   output: z.string().optional(),
   /** Blob that holds the whole where `output` names no run. */
   whole: z.string().optional(),
-  images: z.array(z.object({ blob: z.string(), mediaType: z.string() })).optional(),
+  images: z.array(shownImage).optional(),
   exitCode: z.number().int().nullable().optional(),
   signal: z.string().nullable().optional(),
   timedOut: z.boolean().optional(),

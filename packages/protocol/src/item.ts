@@ -30,6 +30,9 @@ export const callStatuses = ["completed", "failed", "denied", "interrupted", "in
 export const callStatus = z.enum(callStatuses);
 export type CallStatus = z.infer<typeof callStatus>;
 
+/** `bytes`: how large it is, for what a window may show of images. */
+export const shownImage = z.object({ blob: z.string(), mediaType: z.string(), bytes: z.number().int().optional() });
+
 /** What the model reads of a finished call. `output` names the whole output where `text` is only a part of it. */
 export const toolResult = z.object({
   kind: z.literal("tool_result"),
@@ -38,7 +41,7 @@ export const toolResult = z.object({
   status: callStatus,
   text: z.string(),
   trust: trustLabel,
-  images: z.array(z.object({ blob: z.string(), mediaType: z.string() })).optional(),
+  images: z.array(shownImage).optional(),
   output: z.string().optional(),
 });
 /** Words of the runtime to the model: a failed check, a changed world, a limit that comes near. */

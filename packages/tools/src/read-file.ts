@@ -3,7 +3,7 @@ import type { FileContent } from "@holdfast/runtime/ports/files";
 import { z } from "zod";
 import { missingText } from "./current.ts";
 import { completed, defineTool, failed, type ToolPorts } from "./define.ts";
-import { lookAtImage } from "./image/look.ts";
+import { lookAtImage } from "@holdfast/runtime/image/look";
 import { whole } from "./input.ts";
 import { fileResource, isRefusal, placeOf } from "./place.ts";
 import { decodeText, describeEncoding, type TextFile } from "./text/encoding.ts";

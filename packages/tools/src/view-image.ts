@@ -3,12 +3,13 @@ import type { FileContent } from "@holdfast/runtime/ports/files";
 import { z } from "zod";
 import { missingText } from "./current.ts";
 import { completed, defineTool, failed, type ToolPorts } from "./define.ts";
-import { lookAtImage } from "./image/look.ts";
+import { lookAtImage } from "@holdfast/runtime/image/look";
 import { fileResource, isRefusal, placeOf } from "./place.ts";
 
-/** What every provider takes: 5 MB once encoded as base64, 8000 pixels a side. */
+/** What every provider takes: 5 MB once encoded as base64, 8000 pixels a side. What is larger is scaled down where that can be done. */
 const maxBytes = 3_750_000;
 const maxSide = 8000;
+const maxRead = 40_000_000;
 
 const input = z.strictObject({ path: z.string() });
 
@@ -32,9 +33,9 @@ export function viewImage(ports: ToolPorts) {
       if (place.identity.kind === "missing") return failed(await missingText(ports.files, place, context.cwd));
       let content: FileContent;
       try {
-        content = await ports.files.read(place.real, maxBytes);
+        content = await ports.files.read(place.real, maxRead);
       } catch (error) {
-        if (isHoldfastError(error)) return failed(`${error.message} (${error.code}) An image may have ${maxBytes} bytes.`);
+        if (isHoldfastError(error)) return failed(`${error.message} (${error.code}) An image may have ${maxRead} bytes.`);
         throw error;
       }
       const look = lookAtImage(content.bytes);
@@ -43,13 +44,21 @@ export function viewImage(ports: ToolPorts) {
       if (mediaType === null) return failed(`${place.shown} is a ${name} image, which models don't read. Convert it to PNG first.`);
       if (size === null) return failed(`${place.shown} begins as a ${name} image but is damaged or cut off.`);
       const { width, height } = size;
-      if (width > maxSide || height > maxSide) {
-        return failed(`${place.shown} has ${width}×${height} pixels; at most ${maxSide} a side can be shown. Scale it down first.`);
+      const { fitImage } = await import("@holdfast/runtime/image/fit");
+      const fitted = await fitImage(content.bytes);
+      const told = `${place.shown}: ${name}, ${width}×${height} pixels, ${content.bytes.length} bytes`;
+      if (fitted !== null) {
+        const { bytes } = fitted;
+        return {
+          ...completed(`${told}; shown scaled down to ${fitted.width}×${fitted.height}`),
+          images: [{ blob: await ports.blobs.put(bytes), mediaType: fitted.mediaType, bytes: bytes.length }],
+        };
       }
-      return {
-        ...completed(`${place.shown}: ${name}, ${width}×${height} pixels, ${content.bytes.length} bytes`),
-        images: [{ blob: await ports.blobs.put(content.bytes), mediaType }],
-      };
+      if (width > maxSide || height > maxSide)
+        return failed(`${place.shown} has ${width}×${height} pixels; at most ${maxSide} a side can be shown. Scale it down first.`);
+      if (content.bytes.length > maxBytes)
+        return failed(`${place.shown} has ${content.bytes.length} bytes; at most ${maxBytes} can be shown. Scale it down first.`);
+      return { ...completed(told), images: [{ blob: await ports.blobs.put(content.bytes), mediaType, bytes: content.bytes.length }] };
     },
   });
 }

@@ -44,7 +44,8 @@ describe("an image", () => {
       ["flat.png", png(0, 2), "damaged or cut off"],
       ["wide.png", png(8001, 2), "8001×2 pixels"],
       ["old.bmp", bytes("BM", [1, 0, 0, 0, 0, 0, 0, 0, 0]), "is a BMP image"],
-      ["big.png", new Uint8Array(4_000_000), "3750000"],
+      ["big.gif", new Uint8Array(4_000_000).fill(0).map((_, at) => gif[at] ?? 0), "at most 3750000"],
+      ["huge.png", new Uint8Array(40_000_001), "40000000"],
     ];
     for (const [path, content, said] of cases) {
       await at.write(path, content);

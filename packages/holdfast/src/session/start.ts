@@ -261,7 +261,11 @@ export async function inputParts(
   images: readonly { readonly bytes: Uint8Array; readonly mediaType: string }[],
 ): Promise<Part[]> {
   const parts: Part[] = [];
-  for (const image of images) parts.push({ type: "image", blob: await host.ports.blobs.put(image.bytes), mediaType: image.mediaType });
+  for (const given of images) {
+    const { fitImage } = await import("@holdfast/runtime/image/fit");
+    const { bytes, mediaType } = (await fitImage(given.bytes)) ?? given;
+    parts.push({ type: "image", blob: await host.ports.blobs.put(bytes), mediaType, bytes: bytes.length });
+  }
   if (text !== "") parts.push({ type: "text", text });
   return parts;
 }

@@ -2,11 +2,12 @@ import type { Item, SessionEvent } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { createHasher } from "../hash.ts";
 import { compactedItems, compactedNotice } from "./compacted.ts";
+import { hasImages, withinBounds, withoutSeen } from "./window-images.ts";
 
 /**
  * The items a model sees, oldest first. Results are placed in call order, right after the calls of their sampling, however
  * they came in; nothing else can come between. The array only grows and its items keep their identity, until a compaction
- * begins another.
+ * begins another, or older images give way to newer ones.
  */
 export interface Window {
   readonly items: readonly Item[];
@@ -46,9 +47,10 @@ export function createWindow(isWhole = false): Window {
   const place = (added: readonly Salted[]): void => {
     if (open.length > 0) throw new HoldfastError("internal", `an item came while the calls ${open.join(", ")} had no result`);
     for (const { item } of added) {
-      items.push(item);
+      items.push(isWhole || !hasImages(item) ? item : withoutSeen(item, items));
       note(item);
     }
+    if (!isWhole && added.some(({ item }) => hasImages(item))) items = [...withinBounds(items)];
     unhashed.push(...added);
   };
 
