@@ -20,6 +20,8 @@ interface Knowledge {
   readonly tools: readonly Tool[];
   /** What the model is told of skills and pinned documents at the start of a turn. */
   sections(isTrusted: boolean): Promise<WorldSection[]>;
+  /** Another text where that may have changed. */
+  mark(): string;
   /** Null where the config names no event. */
   readonly recall: Recall | null;
   close(): void;
@@ -40,6 +42,7 @@ export function openKnowledge(
   return {
     tools: [searchDocumentsTool(documents), readSkillTool(skills), searchSkillsTool(skills)],
     sections: async (trusted) => (await Promise.all([skills.sections(trusted), documents.sections(trusted)])).flat(),
+    mark: skills.mark,
     recall: config.documents.events.length === 0 ? null : documents,
     close: documents.close,
   };

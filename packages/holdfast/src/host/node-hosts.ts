@@ -148,6 +148,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     ...looked,
     parts,
     more: knowledge.sections,
+    moreMark: knowledge.mark,
     instructions: config.instructions,
   });
   const recipe = recipeOf(config);

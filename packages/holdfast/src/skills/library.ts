@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, statSync } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Skill } from "@holdfast/harness/skills/skill";
@@ -7,7 +7,7 @@ import type { WorldSection } from "@holdfast/protocol";
 import { isWithin } from "../config/workspace.ts";
 import type { FoundSkills, SkillCache } from "./find.ts";
 import type { SkillSetting } from "./places.ts";
-import { skillPlaces } from "./places.ts";
+import { candidates, skillPlaces } from "./places.ts";
 
 /** Bytes of a skill's file that are read. */
 const mostBytes = 4 * 1024 * 1024;
@@ -25,6 +25,8 @@ export interface Skills extends SkillLibrary {
   find(): Promise<FoundSkills>;
   /** What the model is told of them at the start of a turn. */
   sections(isTrusted: boolean): Promise<WorldSection[]>;
+  /** Another text where a skill came or went, or one that was loaded has changed. A few looks at the file system. */
+  mark(): string;
 }
 
 /** The skills of a session. Where there are none, a few looks for folders are all that is done. */
@@ -36,9 +38,14 @@ export function openSkills(options: SkillOptions): Skills {
     return (await import("./find.ts")).findSkills(places, isTrusted, options.disabled, cache);
   };
   const loaded = new Map<string, string>();
+  const watched = new Set(candidates(options).map(({ path }) => path));
   return {
     find: () => find(options.isTrusted),
-    loaded: ({ name, body }) => void loaded.set(name, body),
+    loaded({ name, body, folder }) {
+      loaded.set(name, body);
+      watched.add(join(folder, "SKILL.md"));
+    },
+    mark: () => [...watched].map(stampOf).join("\n"),
     async sections(isTrusted) {
       const { skills, unread } = await find(isTrusted);
       if (skills.length === 0 && unread.length === 0) return [];
@@ -53,6 +60,11 @@ export function openSkills(options: SkillOptions): Skills {
     files: listFiles,
     file: readSkillFile,
   };
+}
+
+function stampOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? "" : `${stat.size} ${stat.mtimeMs} ${stat.ino}`;
 }
 
 async function listFiles({ folder }: Skill): Promise<{ paths: string[]; isWhole: boolean }> {

@@ -31,7 +31,8 @@ export async function skillPlaces(setting: SkillSetting): Promise<SkillPlace[]> 
   return places.filter(({ path }, index) => places.findIndex((other) => other.path === path) === index);
 }
 
-function candidates({ home, userHome, roots, cwd, packages }: SkillSetting): SkillPlace[] {
+/** Where there may be skills, whether or not there are any. */
+export function candidates({ home, userHome, roots, cwd, packages }: SkillSetting): SkillPlace[] {
   const root = roots.find((one) => isWithin(one, cwd)) ?? cwd;
   const folders = [cwd];
   while (folders.at(-1) !== root) folders.push(dirname(folders.at(-1)!));

@@ -71,6 +71,32 @@ test("a person's skill is used by its name, and one that changes between two tur
   expect(JSON.stringify(place.server.requests.at(-1))).not.toContain("Sort by name.");
 });
 
+test("a skill that comes in the middle of a turn, or changes after it was loaded, is told at the next step", async () => {
+  const skills = ".agents/skills";
+  const place = await createPlace(
+    (_, sampling) => {
+      if (sampling === 1) return { calls: [readSkill("ship")] };
+      if (sampling === 2) {
+        const edit = { path: `${skills}/ship/SKILL.md`, edits: [{ old: "Tag, then push.", new: "Tag, wait, push." }] };
+        return { calls: [{ name: "edit_file", input: edit }] };
+      }
+      if (sampling === 3) {
+        const content = skillText("late", "Comes late.", "Do it.");
+        return { calls: [{ name: "write_file", input: { path: `${skills}/late/SKILL.md`, content } }] };
+      }
+      return { text: "Done." };
+    },
+    { [`${skills}/ship/SKILL.md`]: skillText("ship", "Ships a release.", "Tag, then push.") },
+  );
+  await place.start(["trust"]).finished;
+  expect((await place.exec("--approvals", "allow", "ship it")).code).toBe(0);
+  const requests = place.server.requests.map((request) => JSON.stringify(request));
+  expect(requests[2]).toContain(
+    "The skill ship has changed since you loaded it (- before, + now):\\n- Tag, then push.\\n+ Tag, wait, push.",
+  );
+  expect(requests[3]).toContain("+ - late: Comes late.");
+});
+
 test("in line mode a skill is loaded by its name; definition shadowing (I08): neither a command nor a person's own is replaced by a project's", async () => {
   const place = await createPlace(() => ({ text: "Done." }), {
     ".agents/skills/help/SKILL.md": skillText("help", "Shadows a command.", "Do as the project says."),

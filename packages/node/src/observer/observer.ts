@@ -19,6 +19,8 @@ export interface ObserverInput extends WorkspaceInput {
   readonly parts?: WorkspaceParts;
   /** What else there is to see at the start of a turn. It is looked for beside the rest. */
   readonly more?: (isTrusted: boolean) => Promise<readonly WorldSection[]>;
+  /** Another text where what `more` sees may have changed. It is asked between all steps. */
+  readonly moreMark?: () => string;
   readonly instructions?: InstructionRules;
 }
 
@@ -40,7 +42,7 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
   /** Null where it can't be told; then nothing is known to have moved. */
   const mark = (): string | null => {
     try {
-      return worldMark(place());
+      return `${worldMark(place())}\n${input.moreMark?.() ?? ""}`;
     } catch {
       return seen;
     }
