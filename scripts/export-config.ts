@@ -1,16 +1,19 @@
 /**
- * Writes what is made from the table of config keys: packages/holdfast/schema/config.json, for editors, and docs/config.md.
+ * Writes what is made from the tables of config keys and of a rule's keys: packages/holdfast/schema/config.json and
+ * policy.json, for editors, and docs/config.md.
  * `--check` writes nothing and fails where they are not what would be written.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { configReference } from "../packages/holdfast/src/config/reference.ts";
 import { configSchema } from "../packages/holdfast/src/config/schema.ts";
+import { ruleFileSchema } from "../packages/policy/src/rules/schema.ts";
 
 const root = join(import.meta.dirname, "..");
 
 const files: readonly (readonly [path: string, content: string])[] = [
   ["packages/holdfast/schema/config.json", `${JSON.stringify(configSchema(), null, 2)}\n`],
+  ["packages/holdfast/schema/policy.json", `${JSON.stringify(ruleFileSchema(), null, 2)}\n`],
   ["docs/config.md", configReference()],
 ];
 

@@ -12,6 +12,7 @@ const spec: CommandSpec = {
     "holdfast policy check --batch < LINES",
     "holdfast policy test",
     "holdfast policy show [--mode MODE] [--json]",
+    "holdfast policy schema",
   ],
   flags: {
     mode: {
@@ -35,7 +36,7 @@ const spec: CommandSpec = {
     },
     json: { kind: "boolean", help: "as JSON" },
   },
-  words: { min: 1, max: 2, named: "check, test or show" },
+  words: { min: 1, max: 2, named: "check, test, show or schema" },
   notes: [
     "Rules are in /etc/holdfast/policy.toml (the organisation's; HOLDFAST_POLICY names one more file), in *.toml of $HOLDFAST_HOME/policy (yours) and in .holdfast/policy.toml of a trusted project: docs/policy.md says how they are written.",
     'A line of --batch is {"id", "command", "mode"?, "rules"?}, and gives {"id", "decision", "rule", "reason"}. With "rules", a list of {"rule", "match"} or of whole rules, nothing is allowed but by them.',
@@ -45,6 +46,7 @@ const spec: CommandSpec = {
     ["holdfast policy check 'npm test && git push'", "every command of the line, what is true of it, and which rule decides"],
     ["holdfast policy check --tool write_file --path .git/hooks/pre-commit", "the same for a file tool"],
     ["holdfast policy show --json", "the rules that hold here, each with its file and line"],
+    ["holdfast policy schema > rules.schema.json", "for editors: #:schema ./rules.schema.json as the first line of a rule file"],
   ],
 };
 
@@ -63,8 +65,14 @@ async function run(given: Arguments, io: Io): Promise<number> {
       return verb === "test"
         ? (await import("../policy/test.ts")).runTest(given, io)
         : (await import("../policy/show.ts")).runShow(given, io);
+    case "schema": {
+      if (word !== undefined) throw usage(spec, `unexpected word ${JSON.stringify(word)}`, "holdfast policy schema");
+      const { ruleFileSchema } = await import("@holdfast/policy/rules/schema");
+      io.stdout.write(`${JSON.stringify(ruleFileSchema(), null, 2)}\n`);
+      return 0;
+    }
     default:
-      throw usage(spec, `unknown word ${JSON.stringify(verb)}`, "check, test or show");
+      throw usage(spec, `unknown word ${JSON.stringify(verb)}`, "check, test, show or schema");
   }
 }
 

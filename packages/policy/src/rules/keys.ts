@@ -84,3 +84,7 @@ export const ruleKeys = {
 } as const satisfies Readonly<Record<string, RuleKey>>;
 
 export type RuleKeyName = keyof typeof ruleKeys;
+
+/** Without one of these a rule would match every call. */
+export const conditionKeys: readonly RuleKeyName[] = ["command", "tool", "read", "write", "host", "mcp", "fact"];
+export const stateKeys: readonly RuleKeyName[] = ["untrusted_content", "trusted_project", "sends_out", "changes_outside"];

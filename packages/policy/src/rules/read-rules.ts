@@ -4,7 +4,7 @@ import type { CommandPattern, WordsMatch } from "./command-words.ts";
 import { readPattern } from "./command-words.ts";
 import { isTable, type RuleProblem, type Wrong } from "./problem.ts";
 import { readExamples } from "./read-examples.ts";
-import { type RuleKey, type RuleKeyName, ruleKeys } from "./keys.ts";
+import { conditionKeys, type RuleKey, type RuleKeyName, ruleKeys, stateKeys } from "./keys.ts";
 import type { Authority, Conditions, Mode, Rule } from "./rule.ts";
 
 export interface RuleFile {
@@ -129,10 +129,8 @@ function refuseOutOfPlace(
   wrong: Wrong,
 ): void {
   const has = (key: RuleKeyName): boolean => Object.hasOwn(entry, key);
-  const conditions: readonly RuleKeyName[] = ["command", "tool", "read", "write", "host", "mcp", "fact"];
-  const states: readonly RuleKeyName[] = ["untrusted_content", "trusted_project", "sends_out", "changes_outside"];
-  if (![...conditions, ...states].some(has))
-    wrong(path, "a rule has no condition: it would match every call", { hint: `say what it matches: ${conditions.join(", ")}` });
+  if (![...conditionKeys, ...stateKeys].some(has))
+    wrong(path, "a rule has no condition: it would match every call", { hint: `say what it matches: ${conditionKeys.join(", ")}` });
   if (has("match") && !has("command")) wrong([...path, "match"], "match says how command is meant, and there is no command");
   for (const key of ["network", "writable", "secret"] as const) {
     if (has(key) && decision !== undefined && decision !== "allow")
