@@ -67,7 +67,8 @@ export const attestedTurn = z.object({
   turn: z.number().int().positive(),
   turnId: z.string(),
   heading: z.string(),
-  endedAt: z.number(),
+  /** Milliseconds since 1970, as far as dates reach (ECMAScript, "Time Values"). */
+  endedAt: z.number().int().nonnegative().max(8.64e15),
   /** The end of the log that was signed when the turn ended. */
   tip: z.object({ seq: z.number().int().positive(), hash: z.string(), keyId: z.string() }),
   /**

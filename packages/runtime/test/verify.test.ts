@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { KnownKeys, Log, Ports } from "../src/index.ts";
 import { drive, forkSession, headerHash, isWhole, payloadDigest, post, readSession, verifyLog } from "../src/index.ts";
@@ -120,6 +121,42 @@ test.each<[string, (events: StoredEvent[]) => StoredEvent[], "bad" | "missing"]>
   rewrite(session, change);
   const report = await verifyLog(ports, session);
   expect([report.fault, report.signatures.good, report.signatures[where].length, isWhole(report)]).toEqual([null, 0, 2, false]);
+});
+
+test("any changed character of an event, in whatever column, is found; so is one less or one twice", async () => {
+  const { ports, session } = await twoTurns();
+  const { seq } = (await readSession(ports, session)).row;
+  const stored = await log.read(session, 1, seq);
+  const columns = ["seq", "type", "version", "at", "prev", "digest", "hash", "salt", "payload"] as const;
+  const isFound = async (changed: readonly StoredEvent[]): Promise<boolean> => {
+    const other: Log = { ...log, read: async () => [...changed] };
+    return verifyLog({ ...ports, log: other }, session).then(
+      (report) => !isWhole(report),
+      () => true,
+    );
+  };
+  expect(await isFound(stored)).toBe(false);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(seq - 1),
+      fc.constantFrom(...columns),
+      fc.nat(),
+      fc.integer({ min: 1, max: 255 }),
+      async (index, column, at, by) => {
+        const event = stored[index]!;
+        const was = event[column];
+        const flip = (text: string): string => {
+          const where = at % Math.max(1, text.length);
+          return text === "" ? "x" : text.slice(0, where) + String.fromCharCode(text.charCodeAt(where) ^ by) + text.slice(where + 1);
+        };
+        const now = typeof was === "number" ? was + by : flip(was ?? "");
+        expect(await isFound(stored.map((one) => (one === event ? { ...event, [column]: now } : one)))).toBe(true);
+        expect(await isFound(stored.filter((one) => one !== event))).toBe(true);
+        expect(await isFound(stored.flatMap((one) => (one === event ? [one, one] : [one])))).toBe(true);
+      },
+    ),
+    { numRuns: 200 },
+  );
 });
 
 test("a chain that was written anew as a whole shows by its signature", async () => {

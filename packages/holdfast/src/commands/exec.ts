@@ -126,6 +126,7 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     throw usage(spec, "--attest needs a session that is kept, and --ephemeral keeps none");
   }
   const attestPath = attested === undefined ? null : await writablePath("--attest", resolve(io.cwd, attested));
+  if (attestPath !== null && attestPath === outputPath) throw usage(spec, "-o and --attest name the same file");
   const schemaFile = given.value("output-schema");
   const outputSchema = schemaFile === undefined ? undefined : await readOutputSchema(schemaFile, io.cwd);
   const images = await Promise.all(given.values("image").map((file) => readImage(file, io.cwd)));

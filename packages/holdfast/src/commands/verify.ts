@@ -1,7 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { AttestationStatement, Verification, VerificationFinding } from "@holdfast/protocol";
-import { HoldfastError } from "@holdfast/protocol/error";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { readBoundedFile } from "../cli/bounded.ts";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
@@ -65,7 +65,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     if (opened.signedBy.length > 0) findings.push(await lookAtLog(hosts, setup, statement));
     if (folder === undefined)
       findings.push({ kind: "tree_unseen", says: "note", detail: "which files it is about was not looked at (--repo DIR)" });
-    else findings.push(...(await lookAtFiles(given, io, hosts, setup, { folder, path, statement })));
+    else findings.push(...(await lookAtFiles(given, io, hosts, setup, { folder, path, statement, isVouched: opened.signedBy.length > 0 })));
   }
   const verdict = verdictOf(findings);
   const isVouched = opened.signedBy.length > 0;
@@ -104,11 +104,16 @@ async function lookAtLog(hosts: Hosts, setup: Setup, statement: AttestationState
   const unseen: VerificationFinding = { kind: "log_unseen", says: "note", detail: "this home holds no sessions" };
   if ((await stat(join(setup.home, "sessions.db")).catch(() => null)) === null) return unseen;
   const { againstLog } = await import("../evidence/against-log.ts");
-  const store = await hosts.openStore(setup);
   try {
-    return await againstLog(store.ports, statement);
-  } finally {
-    await store.close();
+    const store = await hosts.openStore(setup);
+    try {
+      return await againstLog(store.ports, statement);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!isHoldfastError(error)) throw error;
+    return { kind: "log", says: "unverifiable", detail: `the sessions of this home can't be read: ${error.message} (${error.code})` };
   }
 }
 
@@ -117,6 +122,7 @@ interface Files {
   /** Of the attestation. */
   readonly path: string;
   readonly statement: AttestationStatement;
+  readonly isVouched: boolean;
 }
 
 /** Nothing of the folder's is obeyed here, and no hook or server is started: its files are looked at, and approved checks run. */
@@ -125,7 +131,7 @@ async function lookAtFiles(
   io: Io,
   hosts: Hosts,
   base: Setup,
-  { folder, path, statement }: Files,
+  { folder, path, statement, isVouched }: Files,
 ): Promise<VerificationFinding[]> {
   const workspace = await findWorkspace(folder, io.cwd, io.env);
   assertWorkable(workspace);
@@ -144,7 +150,8 @@ async function lookAtFiles(
   try {
     const { againstTree } = await import("../evidence/against-tree.ts");
     const file = await realpath(path).catch(() => path);
-    const tree = await againstTree({ host, roots: roots.map((root) => root.path), file }, statement);
+    const at = { host, roots: roots.map((root) => root.path), file, isVouched };
+    const tree = await againstTree(at, statement);
     if (!given.has("rerun")) return [tree];
     const unrun = (detail: string): VerificationFinding[] => [tree, { kind: "rerun_impossible", says: "unverifiable", detail }];
     if (tree.says !== "holds") return unrun("nothing was run again: the files are others");
@@ -155,7 +162,9 @@ async function lookAtFiles(
     try {
       const approved = newChecks(setup.loaded, given.values("check"));
       const ask = !given.has("json") && canAsk(io, io.stderr) ? askOnTerminal(io) : null;
-      return [tree, ...(await rerunChecks({ host, approved, ask, isSandboxed: sandbox !== "off", signal: stopped.signal }, statement))];
+      const again = await rerunChecks({ host, approved, ask, isSandboxed: sandbox !== "off", signal: stopped.signal }, statement);
+      const isStill = (await againstTree(at, statement)).says === "holds";
+      return [tree, ...again, ...(isStill ? [] : unrun("the files changed while its checks ran").slice(1))];
     } finally {
       release();
     }

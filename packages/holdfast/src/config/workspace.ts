@@ -26,8 +26,14 @@ export async function findWorkspace(folder: string, base: string, env: Readonly<
   }
 }
 
-/** Throws `workspace_invalid` for the whole machine: every command could change all of it. */
+/** What the system shows as files there has no end, and reading some of it waits for ever. */
+const unreal = ["/proc", "/sys", "/dev"];
+
+/** Throws `workspace_invalid` for the whole machine, all of which every command could change, and for what isn't made of files. */
 export function assertWorkable({ root }: Workspace): void {
+  if (unreal.some((folder) => isWithin(folder, root)) && !isWithin("/dev/shm", root)) {
+    throw new HoldfastError("workspace_invalid", `${root} can't be the workspace: what is there are no files`);
+  }
   if (root !== "/") return;
   throw new HoldfastError("workspace_invalid", "the whole machine can't be the workspace: every command could change all of it", {
     hint: "go to the folder you want to work in, or name it with --cd",

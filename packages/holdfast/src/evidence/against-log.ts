@@ -30,8 +30,10 @@ export async function againstLog(ports: StorePorts, { predicate, subject }: Atte
   }
 }
 
-/** What follows from the log, whatever version of the program says it. */
+/** What follows from the log: all but the program that said it, the names that git has for it, and words. */
 function saidBy({ predicate, subject }: Pick<AttestationStatement, "predicate" | "subject">): string {
-  const { result, configuration, holdfast } = predicate;
-  return canonical([workspaceDigest(subject), result, configuration, holdfast.checks] as unknown as Json);
+  const { result, configuration, passedTests, warnedTests, failedTests, holdfast } = predicate;
+  const { checks, scope, acceptedCheckChanges, tip } = holdfast;
+  const parts = [result, configuration, passedTests, warnedTests, failedTests, checks, scope, acceptedCheckChanges, tip];
+  return canonical([workspaceDigest(subject), ...parts] as unknown as Json);
 }

@@ -9,18 +9,27 @@ export interface Tree {
   readonly roots: readonly string[];
   /** The attestation's own real path. */
   readonly file: string;
+  /** Whether somebody who is known here signed it. */
+  readonly isVouched: boolean;
 }
 
 /**
  * Whether the files here are exactly those that were tested: by the digest over all files in scope, or by git's tree where
  * everything is committed. The attestation itself may lie among them: it can't have been there when it was made.
  */
-export async function againstTree({ host, roots, file }: Tree, { subject, predicate }: AttestationStatement): Promise<VerificationFinding> {
+export async function againstTree(
+  { host, roots, file, isVouched }: Tree,
+  { subject, predicate }: AttestationStatement,
+): Promise<VerificationFinding> {
   const { verifier, observer } = host.ports;
   const { scope } = predicate.holdfast;
   const [where = ""] = roots;
   if (scope.roots.length !== roots.length) {
     const detail = `it is about ${scope.roots.length} folders, and ${roots.length} ${roots.length === 1 ? "is" : "are"} given (--add-dir)`;
+    return { kind: "tree", says: "unverifiable", detail };
+  }
+  if (scope.outputs.length > 0 && !isVouched) {
+    const detail = "it leaves files out by patterns, and nobody who is known here vouches for these";
     return { kind: "tree", says: "unverifiable", detail };
   }
   const wanted = workspaceDigest(subject);

@@ -21,6 +21,8 @@ export interface Rerun {
 type Finding = VerificationFinding;
 /** Of a definition that an attestation brings, however long it says its run may take. */
 const mostMs = 60 * 60 * 1000;
+/** Characters of a command that a person is asked about. */
+const mostShown = 1_000;
 
 /** Runs the required checks of an attestation again, in the folder of the host, as far as somebody here approved them. */
 export async function rerunChecks(given: Rerun, statement: AttestationStatement): Promise<Finding[]> {
@@ -135,7 +137,8 @@ function isSameCheck(own: CheckDefinition, text: string): boolean {
 /** Only a command that was shown to a person, and that the person wants to run. */
 async function askedFor({ ask }: Rerun, name: string, text: string): Promise<CheckDefinition | null> {
   const check = definedBy(text);
-  if (check === null || ask === null || !(await ask(name, check.command))) return null;
+  // A person can judge only what fits before their eyes.
+  if (check === null || ask === null || check.command.length > mostShown || !(await ask(name, check.command))) return null;
   return check;
 }
 

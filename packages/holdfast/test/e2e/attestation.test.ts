@@ -321,6 +321,10 @@ describe("input that means no good", () => {
       3,
       "statement invalid",
     ]);
+    const after = { ...predicate.holdfast, endedAt: 8.64e15 + 1 };
+    expect(await judged(JSON.stringify({ ...told, predicate: { ...predicate, holdfast: after } }))).toEqual([3, "statement invalid"]);
+    const more = { ...predicate, passedTests: ["sh test.sh", "sh test.sh > all others"] };
+    expect(await judged(JSON.stringify({ ...told, predicate: more }))).toEqual([3, "log invalid"]);
     // Who holds a key that counts and says of a session here what its log doesn't.
     const lying = predicate.holdfast.checks.map((check) => ({ ...check, baseline: "pass" }));
     expect(
@@ -333,8 +337,10 @@ describe("input that means no good", () => {
       const found = await run("verify", path);
       expect([found.code, found.stdout], path).toEqual([1, ""]);
     }
-    const bad = await run("verify", join(folder, "a.json"), "--repo", "/");
-    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining("workspace_invalid")]);
+    for (const where of ["/", "/proc", "/dev/fd"]) {
+      const bad = await run("verify", join(folder, "a.json"), "--repo", where);
+      expect([bad.code, bad.stderr], where).toEqual([2, expect.stringContaining("workspace_invalid")]);
+    }
     expect((await run("verify", join(folder, "a.json"), "--repo", join(folder, "a.json"))).code).toBe(2);
   });
 });
@@ -371,6 +377,27 @@ describe("run again", () => {
     expect([signed.code, signed.kinds.at(-1)]).toEqual([6, "rerun_unapproved unverifiable"]);
     expect(signed.details).toContain("pwned");
     expect([existsSync(join(place.workspace, "pwned")), existsSync(join(folder, "pwned"))]).toEqual([false, false]);
+  });
+
+  test("what it says of a folder leads nowhere else, and patterns that nobody vouches for are not tried", async () => {
+    const told = JSON.parse(payloadOf(text)) as { predicate: { holdfast: { scope: object } } };
+    const judged = async (scope: object) => {
+      const { holdfast } = told.predicate;
+      const payload = {
+        ...told,
+        predicate: { ...told.predicate, holdfast: { ...holdfast, session: "ses_none", scope: { ...holdfast.scope, ...scope } } },
+      };
+      const { text: content, pem } = forged(JSON.stringify(payload));
+      const args = [write("bad.json", content), "--repo", place.workspace, "--rerun", "--check", "sh test.sh"];
+      const by = await verify([...args, "--key", write("bad.pem", pem)]);
+      const nobody = await verify(args);
+      return [by.kinds.slice(-2), nobody.kinds.slice(1)];
+    };
+    const [outside] = await judged({ cwd: "../../../../../../etc" });
+    expect(outside).toEqual(["tree holds", "rerun_impossible unverifiable"]);
+    const pattern = { outputs: ["no-such-file-*"] };
+    expect((await judged(pattern))[1]).toEqual(["tree unverifiable", "rerun_impossible unverifiable"]);
+    expect((await judged({ roots: ["root", "root2"] }))[0]).toEqual(["tree unverifiable", "rerun_impossible unverifiable"]);
   });
 
   test("without a key it can be run all the same, on these files alone", async () => {
