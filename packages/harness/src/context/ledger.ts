@@ -279,7 +279,8 @@ export interface LedgerDifference {
 
 /** What the later of two requests has that the earlier hasn't, and the other way round, and what is not the same in both. */
 export function compareLedgers(earlier: Ledger, later: Ledger): LedgerDifference {
-  const key = ({ kind, id }: ContextPart): string => `${kind} ${id}`;
+  // A message that one request works on is history in the next; a tool may be called like a section.
+  const key = ({ kind, id }: ContextPart): string => `${kind === "tools" ? "tool " : ""}${id}`;
   const before = new Map(earlier.parts.map((part) => [key(part), part]));
   const after = new Set(later.parts.map(key));
   return {
@@ -287,7 +288,7 @@ export function compareLedgers(earlier: Ledger, later: Ledger): LedgerDifference
     gone: earlier.parts.filter((part) => !after.has(key(part))),
     changed: later.parts.flatMap((part) => {
       const old = before.get(key(part));
-      return old === undefined || old.chars === part.chars ? [] : [{ before: old, after: part }];
+      return old === undefined || (old.chars === part.chars && old.kind === part.kind) ? [] : [{ before: old, after: part }];
     }),
   };
 }

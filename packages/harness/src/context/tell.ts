@@ -16,11 +16,12 @@ const labels: readonly TrustLabel[] = ["system", "user", "project", "tool", "unt
  */
 export function tellWorld(changes: readonly WorldChange[], whole: boolean): readonly ToldWorld[] {
   return labels.flatMap((trust): ToldWorld[] => {
-    const pieces = changes.flatMap((change) => (labelOf(change) === trust ? (tell(change, whole) ?? []) : []));
+    const own = changes.filter((change) => labelOf(change) === trust);
+    const pieces = own.flatMap((change) => tell(change, whole) ?? []);
     if (pieces.length === 0) return [];
     const text = [worldHeadings[whole ? "whole" : "changes"], ...pieces].join("\n");
     const reason = whole ? "the session goes on after a pause: told in full once" : "it is not as it was told before";
-    return [{ trust, text, context: { kind: "world", source: changes.map(({ id }) => id).join(", "), reason } }];
+    return [{ trust, text, context: { kind: "world", source: own.map(({ id }) => id).join(", "), reason } }];
   });
 }
 

@@ -69,7 +69,9 @@ export function renderDifference({ added, gone, changed }: LedgerDifference): st
   return [
     `${plural(added.length, "part")} more, ${plural(gone.length, "part")} gone, ${changed.length} changed`,
     ...gone.map((part) => `-${renderPart(part)}`),
-    ...changed.map(({ before, after }) => `~${renderPart(after)} (was ${before.tokens})`),
+    ...changed.map(
+      ({ before, after }) => `~${renderPart(after)} (was ${before.kind === after.kind ? "" : `${before.kind}, `}${before.tokens})`,
+    ),
     ...added.map((part) => `+${renderPart(part)}`),
   ];
 }

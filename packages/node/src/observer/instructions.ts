@@ -57,7 +57,14 @@ function sectionOf({ path, read }: Found, room: number): WorldSection {
   const name = plainLine(path);
   const id = `instructions:${name}`;
   const context = { kind: "rules", source: name, reason: "instructions of the project, from its top to the working folder" } as const;
-  if ("why" in read) return { id, trust: "tool", text: `${name} was not read: ${read.why}.`, context };
+  if ("why" in read) {
+    return {
+      id,
+      trust: "tool",
+      text: `${name} was not read: ${read.why}.`,
+      context: { ...context, reason: "it is there, and was not read" },
+    };
+  }
   const text = cut(read.text, room);
   const size = Buffer.byteLength(text);
   const note = size < read.size ? `\n[Cut: ${size} of ${read.size} bytes shown. Read ${name} for the rest.]` : "";
