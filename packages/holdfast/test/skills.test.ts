@@ -145,6 +145,14 @@ describe("skills are found", () => {
     ]);
   });
 
+  test("up to a bound where a repository has thousands of them, or fills them", async () => {
+    const folder = join(root, ".agents/skills");
+    for (let n = 0; n < 80; n += 1) await skill(folder, `s${String(n).padStart(2, "0")}`, "Big.", "x".repeat(250_000));
+    const { skills, faulty } = await library().find();
+    expect(skills.length).toBe(64);
+    expect(faulty.map(({ faults }) => faults[0]?.message)).toEqual(["only the first 64 of its 80 folders are read"]);
+  });
+
   test("by looks for folders alone where there are none", async () => {
     expect(await skillPlaces({ home, userHome: user, roots: [root], cwd: root, packages: ["a"] })).toEqual([]);
     expect(await findSkills([], true)).toEqual({ skills: [], unread: [], faulty: [] });

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { DocumentChunk, DocumentIndex, FoundChunk } from "@holdfast/runtime";
@@ -6,6 +6,8 @@ import type { DocumentChunk, DocumentIndex, FoundChunk } from "@holdfast/runtime
 /** A part of the file's name: another format is another file, made anew from the documents. */
 const format = 1;
 const busyTimeoutMs = 10_000;
+/** An index that nobody opened for so long goes. */
+const unusedMs = 60 * 24 * 3600 * 1000;
 /** What a word counts in the path, in the headings, and in the text. */
 const weights = "1.5, 2.5, 1.0";
 
@@ -30,12 +32,22 @@ const schema = `
 export function openDocumentIndex(folder: string, name: string): DocumentIndex {
   const path = join(folder, `${name}.v${format}.db`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  dropUnused(folder);
   try {
     return createIndex(openFile(path));
   } catch (error) {
     if (!isDamaged(error)) throw error;
     for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
     return createIndex(openFile(path));
+  }
+}
+
+/** Of folders that nobody searches any more. */
+function dropUnused(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity);
+    if (age > unusedMs) rmSync(path, { force: true });
   }
 }
 
@@ -48,6 +60,8 @@ function isDamaged(error: unknown): boolean {
 function openFile(path: string): DatabaseSync {
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
+  const now = new Date();
+  utimesSync(path, now, now);
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
     // What is lost with the power is taken in again.

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DocumentIndex } from "@holdfast/runtime";
@@ -69,6 +69,15 @@ test("one that is damaged is made anew", () => {
   expect(index.known()).toEqual([]);
   put("/d/a.md", "walrus");
   expect(hits("walrus")).toHaveLength(1);
+});
+
+test("an index that nobody opened for two months goes when another is opened", () => {
+  openDocumentIndex(folder, "old").close();
+  const long = new Date(Date.now() - 61 * 24 * 3600 * 1000);
+  for (const name of readdirSync(folder)) if (name.startsWith("old.")) utimesSync(join(folder, name), long, long);
+  openDocumentIndex(folder, "b").close();
+  const names = readdirSync(folder).map((name) => name.split(".")[0]);
+  expect([names.includes("a"), names.includes("b"), names.includes("old")]).toEqual([true, true, false]);
 });
 
 test("vectors find what is nearest; those of another embedder are nowhere near", () => {

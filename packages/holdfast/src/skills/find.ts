@@ -26,7 +26,9 @@ export type SkillCache = Map<string, { readonly stamp: string; readonly read: Re
 
 /** Bytes of a SKILL.md. */
 const largestSkill = 256 * 1024;
-const mostSkills = 1_000;
+/** Of one place: skills, and characters of them together. A repository that has more is made to take time. */
+const mostSkills = 1_024;
+const mostChars = 8_000_000;
 /** Files that are open at once. */
 const atOnce = 32;
 
@@ -74,13 +76,16 @@ async function skillsIn({ path, within }: SkillPlace, cache: SkillCache): Promis
     .filter((entry) => !entry.name.startsWith(".") && (entry.isDirectory() || entry.isSymbolicLink()))
     .map(({ name }) => name)
     .sort();
-  const read: (FoundFile | null)[] = [];
-  for (let at = 0; at < Math.min(names.length, mostSkills); at += atOnce) {
-    const some = names.slice(at, Math.min(at + atOnce, mostSkills));
-    read.push(...(await Promise.all(some.map((name) => readSkillFolder(join(path, name), within, cache)))));
+  const read: FoundFile[] = [];
+  let chars = 0;
+  for (let at = 0; at < names.length; at += atOnce) {
+    if (at >= mostSkills || chars > mostChars)
+      return [...read, refused(path, `only the first ${at} of its ${names.length} folders are read`)];
+    const some = await Promise.all(names.slice(at, at + atOnce).map((name) => readSkillFolder(join(path, name), within, cache)));
+    read.push(...some.flatMap((one) => one ?? []));
+    chars += some.reduce((sum, one) => sum + (one?.read.text?.body.length ?? 0), 0);
   }
-  const rest = names.length > mostSkills ? [refused(path, `only the first ${mostSkills} of its ${names.length} folders are read`)] : [];
-  return [...read.flatMap((one) => one ?? []), ...rest];
+  return read;
 }
 
 /** The skill of one folder; null where the folder holds none. `within`: what it may not lead out of. */
