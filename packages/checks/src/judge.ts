@@ -21,27 +21,27 @@ export function staleChecks(evidence: readonly Evidence[]): string[] {
   return evidence.filter((one) => one.subjectAfter !== last?.subjectAfter).map((one) => one.checkId);
 }
 
+/** A constraint that holds and a check that the model proposed add to what must hold; neither shows that the work was done. */
+export function proves({ constraint, authority }: CheckDefinition): boolean {
+  return constraint === undefined && (authority === "user" || authority === "project" || authority === "system");
+}
+
 function latest(evidence: readonly Evidence[]): Evidence | null {
   return evidence.reduce<Evidence | null>((last, one) => (last === null || one.at >= last.at ? one : last), null);
 }
 
 /** What a round's evidence amounts to. Pure; every word of the report follows from its input. */
 export function judge({ checks, baseline, evidence, subject, changes, changesKnown, message }: Parameters<Verifier["judge"]>[0]): Verdict {
-  const stale = new Set(staleChecks(evidence.filter((one) => checks.some((check) => check.id === one.checkId))));
+  const stale = new Set(staleChecks(evidence.filter((one) => checks.some((check) => check.id === one.checkId && check.kind !== "stated"))));
   const rows = checks.map((check) => rowOf(check, baseline, evidence, stale, subject));
   const counted = rows.filter((row) => row.check.isRequired && row.after?.applies !== false);
   const failed = counted.filter((row) => row.now === "fail");
   const weak = counted.filter((row) => row.now === "weak" || row.now === "not run");
-  const verdict = failed.length > 0 ? "fail" : weak.length > 0 || counted.length === 0 ? "weak" : "pass";
+  const proving = rows.filter((row) => row.check.isRequired && proves(row.check));
+  const isProven = counted.some((row) => proves(row.check));
+  const verdict = failed.length > 0 ? "fail" : weak.length > 0 ? "weak" : isProven ? "pass" : proving.length > 0 ? "weak" : "none";
   const report: Report = {
-    heading: headingOf(
-      verdict,
-      counted,
-      failed,
-      weak,
-      changes.length === 0 && changesKnown,
-      rows.some((row) => row.check.isRequired),
-    ),
+    heading: headingOf(verdict, counted, failed, weak, changes.length === 0 && changesKnown, proving.length > 0),
     message,
     criteria: rows.map(criterionOf),
     changes,
@@ -59,6 +59,7 @@ function rowOf(
   stale: ReadonlySet<string>,
   subject: string | null,
 ): Row {
+  if (check.kind === "stated") return { check, before: null, after: null, now: "not judged", reasons: [] };
   const before = baseline?.evidence.find((one) => one.checkId === check.id) ?? null;
   const after = evidence.findLast((one) => one.checkId === check.id) ?? null;
   if (after === null) return { check, before, after, now: "not run", reasons: ["it was not run"] };
@@ -81,8 +82,9 @@ function headingOf(
   isUnchanged: boolean,
   hasChecks: boolean,
 ): string {
-  if (rows.length === 0 && hasChecks) return "not verified: no check is about what was changed";
-  if (rows.length === 0) return isUnchanged ? "nothing to verify" : "not verified: no check was asked for";
+  if (verdict === "none" || (rows.length === 0 && !hasChecks))
+    return isUnchanged ? "nothing to verify" : "not verified: no check was asked for";
+  if (verdict === "weak" && weak.length === 0) return "not verified: no check is about what was changed";
   if (verdict === "fail") return `refuted: ${failed.map((row) => row.check.name).join(", ")} ${failed.length === 1 ? "fails" : "fail"}`;
   if (verdict === "weak") return `not proven: ${weak[0]?.reasons[0] ?? ""}`;
   const shown = rows.filter((row) => row.before !== null && !row.before.run.passed && row.before.weaknesses.length === 0);
@@ -100,6 +102,9 @@ function headingOf(
 
 function criterionOf({ check, before, after, now }: Row): Criterion {
   const notes: string[] = [];
+  if (check.kind === "stated") notes.push("the model was told; no code can judge it");
+  if (check.constraint !== undefined) notes.push(`a constraint, ${sourceOf(check.constraint.source)}`);
+  if (check.authority === "tool") notes.push("proposed by the model: it proves nothing alone");
   if (after !== null && !runs(check, after)) notes.push(after.run.tail, ...(after.notes ?? []));
   else if (after !== null) {
     notes.push(describeRun(after.run));
@@ -115,6 +120,10 @@ function criterionOf({ check, before, after, now }: Row): Criterion {
     now,
     evidence: notes.join(", "),
   };
+}
+
+function sourceOf(source: "flag" | "config" | "words"): string {
+  return source === "flag" ? "by --constraint" : source === "config" ? "by config" : "in your words";
 }
 
 function describe(check: CheckDefinition, run: CheckRun): string {

@@ -35,6 +35,7 @@ export function createVerifier(input: VerifierInput): Verifier {
     beforeRun: async (command, cwd, baseline) =>
       (await beforeInstall(input, command, cwd, baseline)) ?? (await beforeBuild(input, command, baseline)),
     contradictions: async (message, done) => (await import("./claims.ts")).contradictions(message, done),
+    constraints: async (words) => (mayLimit.test(words) ? (await import("./constraints.ts")).constraintsOf(words) : []),
     testCounts: async (output) => parseCounts(output),
     // Few sessions have a schema.
     answerProblems: async (schema, text) => (await import("./output/answer.ts")).answerProblems(schema, text),
@@ -46,6 +47,9 @@ export function createVerifier(input: VerifierInput): Verifier {
     judge,
   };
 }
+
+/** Most prompts limit nothing, and then nothing is loaded. */
+const mayLimit = /\b(?:don['’]t|do not|never|must ?n|no (?:new|other|more|change)|only|without|leave|keep)\b/i;
 
 /** A check that applies to nothing of what was changed is not run: its evidence says so, and says no more. */
 async function checkOne(
@@ -72,6 +76,10 @@ async function checkOne(
       return look((await import("./kinds/diff.ts")).checkDiff, check);
     case "http":
       return look((await import("./kinds/http.ts")).checkHttp, check);
+    case "stated": {
+      const told: CheckKind = async () => ({ passed: true, says: "no code can judge it" });
+      return { ...(await look(told, check)), applies: false };
+    }
     case "inspected":
       return checkInspected(input, check, baseline, context);
     case "other": {

@@ -3,7 +3,10 @@ import { json } from "./json.ts";
 import { planStep } from "./plan.ts";
 import { trustLabel } from "./trust.ts";
 
-/** What every check has. `authority` says who asked for it; a model's can add, never replace. */
+/** Where a constraint of the work was said: `--constraint`, the config, or the user's own words to the model. */
+export const constraintSources = ["flag", "config", "words"] as const;
+
+/** What every check has. `authority` says who asked for it; a model's (`tool`) can add, never replace. */
 const asked = {
   id: z.string(),
   name: z.string(),
@@ -11,6 +14,14 @@ const asked = {
   isRequired: z.boolean(),
   /** Globs: it applies only where a changed path matches one. Absent or empty: always. */
   when: z.array(z.string()).optional(),
+  /** It holds a constraint: broken, the work is refuted; held, nothing is proven. `name` is its text, word for word. */
+  constraint: z
+    .object({
+      source: z.enum(constraintSources),
+      /** Number of the only turn that it is about, counted from 1; absent: the whole session. */
+      turn: z.number().int().positive().optional(),
+    })
+    .optional(),
 };
 
 /** A command that must end with exit status 0. */
@@ -72,6 +83,8 @@ export const diffCheck = z.object({
   keepsTests: z.boolean(),
   /** No secret of a known format is added. */
   addsNoSecrets: z.boolean(),
+  /** No manifest and no lock file names a package that it did not name before. */
+  addsNoDependencies: z.boolean().optional(),
 });
 export type DiffCheck = z.infer<typeof diffCheck>;
 
@@ -88,6 +101,10 @@ export const httpCheck = z.object({
   timeoutMs: z.number().int().positive(),
 });
 export type HttpCheck = z.infer<typeof httpCheck>;
+
+/** A constraint that no code can judge: the model is told, and the person who reads the outcome. */
+export const statedCheck = z.object({ ...asked, kind: z.literal("stated") });
+export type StatedCheck = z.infer<typeof statedCheck>;
 
 /** A check of a kind that the host registered under this name. */
 export const otherCheck = z.object({ ...asked, kind: z.literal("other"), of: z.string(), options: json });
@@ -125,6 +142,7 @@ export const checkDefinition = z.discriminatedUnion("kind", [
   diffCheck,
   httpCheck,
   inspectedCheck,
+  statedCheck,
   otherCheck,
 ]);
 export type CheckDefinition = z.infer<typeof checkDefinition>;
@@ -221,7 +239,7 @@ export const criterion = z.object({
   checkId: z.string(),
   name: z.string(),
   baseline: z.enum(["pass", "fail", "not taken"]),
-  now: z.enum(["pass", "fail", "weak", "not run"]),
+  now: z.enum(["pass", "fail", "weak", "not run", "not judged"]),
   evidence: z.string(),
 });
 export type Criterion = z.infer<typeof criterion>;

@@ -225,7 +225,7 @@ export const eventPayloads = {
   "check.completed": z.object({ evidence }),
   /** A later check of the round changed files: these are run once more. */
   "checks.reopened": z.object({ checkIds: z.array(z.string()) }),
-  "round.judged": z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail"]), report }),
+  "round.judged": z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail", "none"]), report }),
   "compaction.started": z.object({ trigger: compactionTrigger, tokens: z.number().int() }),
   /** From event `start` (this one) on there is a new window. It begins with the entries, as one notice. */
   "window.compacted": z.object({

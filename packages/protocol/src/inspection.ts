@@ -98,7 +98,7 @@ export const inspectedTurn = z.object({
   criteria: z.array(z.object({ checkId: z.string(), name: z.string(), kind: z.string(), authority: trustLabel, isRequired: z.boolean() })),
   actions: z.array(inspectedAction),
   evidence: z.array(inspectedEvidence),
-  rounds: z.array(z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail"]), heading: z.string() })),
+  rounds: z.array(z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail", "none"]), heading: z.string() })),
   /** Null while the turn is open. */
   outcome: outcome.nullable(),
   report: z

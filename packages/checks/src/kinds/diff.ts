@@ -2,6 +2,8 @@ import type { DiffCheck } from "@holdfast/protocol";
 import { redactionMark, redact } from "@holdfast/runtime/redact";
 import { matcher } from "../glob.ts";
 import { fixtures, runnerFiles, testFiles } from "../toolchains.ts";
+import { some } from "../subject.ts";
+import { dependenciesIn } from "./dependencies.ts";
 import { finding } from "./kind.ts";
 import type { CheckKind } from "../verifier-input.ts";
 
@@ -25,7 +27,7 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
     problems.push(`${changes.length} files changed, more than ${check.maxFiles}`);
   if (check.maxLines !== null && lines > check.maxLines) problems.push(`${lines} lines changed, more than ${check.maxLines}`);
 
-  if (check.keepsTests || check.addsNoSecrets) {
+  if (check.keepsTests || check.addsNoSecrets || check.addsNoDependencies === true) {
     const entries = new Map([...(await observer.list(before)), ...(await observer.list(after))].map((entry) => [entry.path, entry]));
     const text = async (manifest: string, path: string): Promise<string> => {
       const entry = entries.get(path);
@@ -37,6 +39,11 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
     for (const { path, change } of changes) {
       const [was, is] = [change === "added" ? "" : await text(before, path), change === "deleted" ? "" : await text(after, path)];
       if (check.keepsTests && isTest(path) && !isAccepted(path)) problems.push(...weakened(path, was, is, change === "deleted"));
+      if (check.addsNoDependencies === true) {
+        const known = dependenciesIn(path, was);
+        const added = [...dependenciesIn(path, is)].filter((name) => !known.has(name));
+        if (added.length > 0) problems.push(`${path} has new dependencies: ${some(added)}`);
+      }
       if (check.addsNoSecrets && secretsIn(is) > secretsIn(was)) problems.push(`${path} has a secret in it that it had not before`);
     }
   }

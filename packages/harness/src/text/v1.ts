@@ -57,6 +57,15 @@ export function describeServers(servers: readonly string[]): string {
 }
 
 export function describeChecks(checks: readonly CheckDefinition[]): string {
+  const constraints = checks.filter(({ constraint }) => constraint !== undefined).map(({ name }) => name);
+  const held = checks.filter(({ constraint }) => constraint === undefined);
+  return [
+    ...(held.length === 0 ? [] : [describeHeld(held)]),
+    ...(constraints.length === 0 ? [] : [`Constraints of this work: ${constraints.join("; ")}`]),
+  ].join("\n");
+}
+
+function describeHeld(checks: readonly CheckDefinition[]): string {
   const named = checks.map((check) =>
     check.kind === "command" || check.kind === "tests"
       ? check.command

@@ -261,6 +261,9 @@ export const keys = {
         project: "may",
       }),
       named: key(owned(check, name), "checks by name, as [checks.named.NAME]; a project's are added to yours", { project: "may" }),
+      constraints: key(adding(text), "what the work must not do, such as `no new dependencies`; a project's are added to yours", {
+        project: "may",
+      }),
       baseline: key(toggle, "run the checks before the first change, too", { default: true }),
       accept_changes: key(list(text), "patterns of check inputs that the session may change without making the evidence weak"),
     }),

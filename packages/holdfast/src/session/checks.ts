@@ -38,6 +38,20 @@ export function newChecks({ config, sources }: LoadedConfig, named: readonly str
 
 type Configured = Config["checks"]["named"][string];
 
+/** The constraints of the config and of flags, as checks. */
+export async function statedConstraints({ config, sources }: LoadedConfig, named: readonly string[] = []): Promise<CheckDefinition[]> {
+  const configured = config.checks.constraints ?? [];
+  if (configured.length + named.length === 0) return [];
+  const { constraintCheck } = await import("@holdfast/checks/constraints");
+  const all = [
+    ...configured.map((text, index) =>
+      constraintCheck(text, "config", sources.get(`checks.constraints.${index}`)?.layer === "project" ? "project" : "user"),
+    ),
+    ...named.map((text) => constraintCheck(text, "flag")),
+  ];
+  return [...new Map(all.map((check) => [check.id, check])).values()];
+}
+
 /** A check as `[checks.named.NAME]` says. Throws `config_invalid` where something that its kind needs is missing. */
 export function checkFromConfig(name: string, check: Configured): CheckDefinition {
   const { origin, command, when = [], required, timeoutMs } = check;
@@ -108,8 +122,10 @@ function jsonOf(name: string, path: string, value: string): Json {
 /** In a line: what a check looks at, and whose it is. */
 export function describeCheck(check: CheckDefinition): string {
   const about = check.when === undefined || check.when.length === 0 ? "" : `, when ${check.when.join(", ")} changed`;
+  const limits = check.constraint === undefined ? "" : "constraint, ";
+  const isLeft = !check.isRequired && check.kind !== "stated";
   const by = check.authority === "user" ? "yours" : check.authority === "project" ? "the project's" : "the model's";
-  return `${check.kind}: ${whatOf(check)}${about} (${by}${check.isRequired ? "" : ", not required"})`;
+  return `${limits}${check.kind}: ${whatOf(check)}${about} (${by}${isLeft ? ", not required" : ""})`;
 }
 
 function whatOf(check: CheckDefinition): string {
@@ -131,11 +147,14 @@ function whatOf(check: CheckDefinition): string {
         ...(check.maxLines === null ? [] : [`at most ${check.maxLines} lines`]),
         ...(check.keepsTests ? ["tests are kept"] : []),
         ...(check.addsNoSecrets ? ["no secret is added"] : []),
+        ...(check.addsNoDependencies === true ? ["no dependency is added"] : []),
       ].join("; ");
     case "http":
       return `${showUrls(check.url)} answers with ${check.status}`;
     case "inspected":
       return `every change of ${check.range} is read`;
+    case "stated":
+      return "told to the model, not judged";
     case "other":
       return check.of;
   }

@@ -27,6 +27,7 @@ export const sessionFlags: Readonly<Record<string, FlagSpec>> = {
   cd: { kind: "string", short: "C", value: "DIR", help: "work in this folder" },
   "add-dir": { kind: "list", value: "DIR", help: "this folder belongs to the workspace, too (repeatable; new sessions)" },
   check: { kind: "list", value: "CMD", help: "a command that must pass before the work counts as done (repeatable)" },
+  constraint: { kind: "list", value: "TEXT", help: 'what the work must not do, such as "no new dependencies" (repeatable)' },
   "no-baseline": { kind: "boolean", help: "don't run the checks before the first change" },
   "accept-check-changes": { kind: "list", value: "GLOB", help: "changes of these check inputs are accepted (repeatable)" },
   mode: {
@@ -82,6 +83,7 @@ export interface SessionWishes {
   readonly takesBaseline: boolean;
   readonly acceptCheckChanges: readonly string[];
   readonly checks: readonly string[];
+  readonly constraints?: readonly string[];
   readonly trustsProject: boolean;
   readonly folder: string;
   readonly addedFolders: readonly string[];
@@ -105,6 +107,7 @@ export function readWishes(spec: CommandSpec, given: Arguments): SessionWishes {
     takesBaseline: !given.has("no-baseline"),
     acceptCheckChanges: given.values("accept-check-changes"),
     checks: given.values("check"),
+    ...(given.has("constraint") ? { constraints: given.values("constraint") } : {}),
     trustsProject: given.has("trust-project"),
     folder: given.value("cd") ?? ".",
     addedFolders: given.values("add-dir"),

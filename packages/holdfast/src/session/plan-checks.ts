@@ -1,11 +1,19 @@
+import type { CheckDefinition } from "@holdfast/protocol";
 import type { Arguments } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { isTrusted } from "../config/trust-store.ts";
 import { findWorkspace } from "../config/workspace.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
-import { describeCheck, newChecks } from "./checks.ts";
+import { describeCheck, newChecks, statedConstraints } from "./checks.ts";
 import type { SessionWishes } from "./flags.ts";
 import { openSetup, setupFor } from "./start.ts";
+
+/** What the prompt itself limits, where it stands on the command line. */
+async function ofWords(given: Arguments): Promise<CheckDefinition[]> {
+  const [prompt] = given.words;
+  if (prompt === undefined || prompt === "resume" || prompt === "-") return [];
+  return (await import("@holdfast/checks/constraints")).constraintsOf(prompt);
+}
 
 /** Shows the checks of a session that would begin now. Nothing is stored, run or asked. */
 export async function planChecks(
@@ -17,7 +25,7 @@ export async function planChecks(
   const workspace = await findWorkspace(wishes.folder, io.cwd, io.env);
   const trusted = wishes.trustsProject || (await isTrusted(setup.home, workspace.root));
   const { loaded } = await setupFor(setup, workspace.root, trusted);
-  const checks = newChecks(loaded, wishes.checks);
+  const checks = [...newChecks(loaded, wishes.checks), ...(await statedConstraints(loaded, wishes.constraints)), ...(await ofWords(given))];
   if (isJson) io.stdout.write(`${JSON.stringify({ checks })}\n`);
   else if (checks.length === 0) io.stdout.write("no check: an end of the work is unverified\n");
   else

@@ -22,7 +22,7 @@ import { spread } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { HostOptions, Hosts, OpenHost, SessionStanding } from "../runtime-api.ts";
 import { modeOf } from "../policy/modes.ts";
-import { checksFromCommands, newChecks } from "./checks.ts";
+import { checksFromCommands, newChecks, statedConstraints } from "./checks.ts";
 import { assertFree, newestSession, sessionById, untilFree } from "./find-session.ts";
 import type { SessionWishes } from "./flags.ts";
 import { settingsFrom, settingsPatch } from "./flags.ts";
@@ -139,7 +139,8 @@ export async function startSession(
     costFrom: costSource === undefined ? null : whereOf(costSource),
   });
   assertNesting(io.env, settings.limits);
-  const checks = about.checks ?? newChecks(setup.loaded, wishes.checks);
+  const stated = await statedConstraints(setup.loaded, wishes.constraints);
+  const checks = [...(about.checks ?? newChecks(setup.loaded, wishes.checks)), ...stated];
   const host = await hosts.openHost(setup, {
     cwd: workspace.cwd,
     roots,
@@ -222,7 +223,9 @@ export async function resumeSession(
     await assertFree(host.ports, session);
     await host.ports.model(model);
     if (Object.keys(patch).length > 0) await host.runtime.changeSettings(host.ports, session, patch);
-    const checks = checksFromCommands(wishes.checks);
+    const { constraints } = wishes;
+    const stated = constraints === undefined ? [] : (await import("@holdfast/checks/constraints")).flagConstraints(constraints);
+    const checks = [...checksFromCommands(wishes.checks), ...stated];
     if (checks.length > 0) await host.runtime.acceptChecks(host.ports, session, checks);
     return {
       host,

@@ -54,6 +54,30 @@ test("checks of the config are shown before any model is asked", async () => {
   expect(place.server.requests).toEqual([]);
 }, 120_000);
 
+test("constraints of words, flags and config: what code can judge is held, the rest is told and shown as not judged", async () => {
+  const more = { name: "write_file", input: { path: "more.sh", content: "echo 1\n" } };
+  const words = "Fix sum, but don't touch more.sh. Don't change how it is called.";
+  const broken = await createPlace((results) => (results.length < 1 ? { calls: [fix, more] } : { text: "Fixed." }), files);
+  configure(broken, '[checks]\nconstraints = ["keep it portable"]\n');
+  const plan = await broken.exec("--plan-checks", "--constraint", "no new dependencies", words);
+  expect(plan.stdout.trim().split("\n")).toEqual([
+    "keep it portable  constraint, stated: told to the model, not judged (yours)",
+    "no new dependencies  constraint, diff: no dependency is added (yours)",
+    "don't touch more.sh  constraint, diff: never /more.sh, /more.sh/** (yours)",
+    "Don't change how it is called  constraint, stated: told to the model, not judged (yours)",
+  ]);
+  const { code, stderr } = await broken.exec("--constraint", "no new dependencies", "--check", "sh test/sum.sh", words);
+  expect({ code, isNamed: stderr.includes("more.sh was added, and may not change") }).toEqual({ code: 3, isNamed: true });
+  expect(stderr).toContain("not judged");
+  const asked = JSON.stringify(broken.server.requests[0]);
+  expect(asked).toMatch(/Constraints of this work: (?:keep it portable; no new dependencies|no new dependencies; keep it portable)/);
+
+  const held = await createPlace((results) => (results.length < 1 ? { calls: [fix] } : { text: "Fixed." }), files);
+  expect((await held.exec("--check", "sh test/sum.sh", words)).code).toBe(0);
+  const unproven = await held.exec("Say something, but don't touch more.sh.");
+  expect({ code: unproven.code, isUnverified: unproven.stderr.includes("unverified") }).toEqual({ code: 0, isUnverified: true });
+}, 120_000);
+
 test("named checks of all kinds decide together", async () => {
   const honest = await createPlace((results) => (results.length < 1 ? { calls: [fix] } : { text: "Fixed the sign." }), files);
   configure(honest, named);

@@ -27,8 +27,10 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
         const message: UserMessage = { kind: "user_message", id: `itm_${row.messageId}`, trust: op.trust ?? "user", parts: op.parts };
         // Words that came now would be missing in the window that is being made.
         if (driver.head.turn === null && driver.head.compacting !== undefined) break;
-        if (driver.head.turn === null) stage(driver, await startTurn(driver, message), [row.number]);
-        else if (!(await isRefused(driver, row.number, message))) steering.push({ row: row.number, message });
+        if (driver.head.turn === null) {
+          stage(driver, await constraintsIn(driver, message));
+          stage(driver, await startTurn(driver, message), [row.number]);
+        } else if (!(await isRefused(driver, row.number, message))) steering.push({ row: row.number, message });
         break;
       }
       case "interrupt":
@@ -47,6 +49,14 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
     }
   }
   return steering;
+}
+
+/** What a person's words limit, as checks of the turn that they start. */
+async function constraintsIn(driver: Driver, message: UserMessage): Promise<SessionEvent[]> {
+  const turn = driver.head.turns + 1;
+  const said = message.trust === "user" ? ((await driver.ports.verifier.constraints?.(textOf(message))) ?? []) : [];
+  const checks = said.map((check) => ({ ...check, constraint: { source: "words" as const, turn } }));
+  return checks.length === 0 ? [] : [{ type: "checks.accepted", payload: { checks } }];
 }
 
 /** Between turns there may still be a shortening that somebody wished. */

@@ -1,4 +1,5 @@
 import type { FileChange, Report, SessionEvent } from "@holdfast/protocol";
+import { activeChecks } from "../kernel/active-checks.ts";
 import type { Effect } from "../kernel/decide.ts";
 import type { VerifierContext } from "../ports/index.ts";
 import { createStreamRedactor } from "../redact-stream.ts";
@@ -15,7 +16,7 @@ import { recallAt } from "./recall.ts";
 export const baselineRuns = "baseline.";
 
 function checksOf(driver: Driver) {
-  return driver.registers.entries("check").map(([, check]) => check);
+  return activeChecks(driver.head, driver.registers);
 }
 
 function context(driver: Driver, runId: string, handOver: HandOver): VerifierContext {
@@ -159,10 +160,11 @@ export async function endTurn(driver: Driver): Promise<SessionEvent[]> {
     const report = await withContradictions(driver, driver.registers.get("report", "") as unknown as Report);
     if (turn.judged.verdict === "pass") return end("verified", false, report, await policyDigest(driver));
     if (turn.judged.verdict === "weak") return end("unverified", true, report);
+    if (turn.judged.verdict === "none") return end("unverified", false, { ...report, reasons: [...report.reasons, ...refusals(driver)] });
     return end("refuted", false, report);
   }
   const { report } = driver.ports.verifier.judge({
-    checks: [],
+    checks: checksOf(driver).filter(({ kind }) => kind === "stated"),
     baseline: null,
     evidence: [],
     subject: null,

@@ -61,7 +61,8 @@ function passingState({ head, registers }: Driver): PassingState {
 }
 
 function described(driver: Driver, settings: Settings): WorldSection[] {
-  const checks = driver.registers.entries("check").map(([, check]) => check);
+  // What the user's words say the model has read as they were written.
+  const checks = driver.registers.entries("check").flatMap(([, check]) => (check.constraint?.source === "words" ? [] : [check]));
   return driver.ports.director.describe({ settings, checks });
 }
 

@@ -1,4 +1,5 @@
 import type { Limits, SessionEvent, UserMessage } from "@holdfast/protocol";
+import { runnableChecks } from "./active-checks.ts";
 import { callsOf } from "./answered.ts";
 import { hasOpenPlan, isWaiting } from "./waiting.ts";
 import { hasOutputSchema, isPlanning } from "./decide.ts";
@@ -39,7 +40,7 @@ export function advance(state: State, input: AdvanceInput): SessionEvent[] {
   const asked = unaskedQuestions(state, turn, input);
   if (asked.length > 0) return asked;
   // Usually with the turn's first step; later where the session's first checks came with the resuming of an open turn.
-  if (state.head.baseline.attempt === 0 && state.registers.entries("check").length > 0) {
+  if (state.head.baseline.attempt === 0 && runnableChecks(state.head, state.registers).length > 0) {
     return [{ type: "baseline.started", payload: { attempt: 1 } }];
   }
   if (turn.open.length > 0 || turn.sampling !== null) return overTime(turn, settings.limits, input.now);
@@ -139,7 +140,7 @@ function conclude(state: State, turn: Turn, limits: Limits, input: AdvanceInput)
     // Once more; a second time its judging has stopped the turn.
     if (!turn.output.isValid) return nextStep(state, turn, limits, input);
   }
-  const hasChecks = state.registers.entries("check").some(([, check]) => check.isRequired);
+  const hasChecks = runnableChecks(state.head, state.registers).some(({ isRequired }) => isRequired);
   if (!hasChecks) return [];
   if (turn.judged !== null) {
     const goesBack = turn.judged.verdict === "fail" && turn.judged.round < limits.checkRounds;

@@ -1,4 +1,5 @@
 import type { CallPlan } from "@holdfast/protocol";
+import { runnableChecks } from "./active-checks.ts";
 import { isWaiting } from "./waiting.ts";
 import type { OpenCall, State, Turn } from "./state.ts";
 
@@ -15,7 +16,7 @@ function conflicts(a: CallPlan, b: CallPlan): boolean {
 
 /** True once the workspace as it was is on record, so that an effect may change it. */
 export function mayChangeWorkspace({ head, registers }: State, turn: Turn): boolean {
-  return turn.hasSnapshot && (head.baseline.isRecorded || registers.entries("check").length === 0);
+  return turn.hasSnapshot && (head.baseline.isRecorded || runnableChecks(head, registers).length === 0);
 }
 
 /** Ready calls that nothing open before them conflicts with: their intents can be made durable now. */

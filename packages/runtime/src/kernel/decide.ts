@@ -1,3 +1,4 @@
+import { runnableChecks } from "./active-checks.ts";
 import { intendable, wantsSnapshot } from "./conflicts.ts";
 import type { SandboxNeed } from "./sandbox.ts";
 import { sandboxNeed, sandboxWakeAt } from "./sandbox.ts";
@@ -74,7 +75,7 @@ function end(turn: Turn): Effect {
 function wanted(state: State, turn: Turn, now: number): Effect[] {
   const { head, registers } = state;
   const effects: Effect[] = [];
-  const checks = registers.entries("check");
+  const checks = runnableChecks(head, registers);
   if (checks.length > 0 && !head.baseline.isRecorded && head.baseline.attempt > 0) {
     effects.push({ type: "baseline", key: `baseline:${head.baseline.attempt}`, attempt: head.baseline.attempt });
   }
@@ -91,13 +92,7 @@ function wanted(state: State, turn: Turn, now: number): Effect[] {
   if (head.compacting !== undefined && !turn.saysDone && sampling === null && turn.open.length === 0)
     return [...effects, compaction(state)];
   if (turn.saysDone && sampling === null && turn.open.length === 0)
-    effects.push(
-      ...conclusion(
-        state,
-        turn,
-        checks.flatMap(([id, check]) => (check.isRequired ? [id] : [])),
-      ),
-    );
+    effects.push(...conclusion(state, turn, checks.some(({ isRequired }) => isRequired) ? checks.map(({ id }) => id) : []));
   return effects;
 }
 

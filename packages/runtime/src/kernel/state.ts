@@ -72,7 +72,7 @@ export interface Turn {
     readonly done: readonly string[];
     readonly isReopened: boolean;
   } | null;
-  readonly judged: { readonly round: number; readonly verdict: "pass" | "weak" | "fail" } | null;
+  readonly judged: { readonly round: number; readonly verdict: "pass" | "weak" | "fail" | "none" } | null;
   /** The answer of this step as held to the schema; `repairs` counts the answers in a row that were not valid. */
   readonly output?: { readonly step: number; readonly isValid: boolean; readonly repairs: number };
   /** The plan that this step's answer is, and whether its question is still open. */

@@ -29,7 +29,8 @@ export interface VerifierContext {
 }
 
 export type Verdict = {
-  readonly verdict: "pass" | "weak" | "fail";
+  /** `none`: nothing fails, and nothing that a person asked for was there to prove. */
+  readonly verdict: "pass" | "weak" | "fail" | "none";
   readonly report: Report;
   /** What the model is told after a failed round. */
   readonly forModel: string;
@@ -64,6 +65,8 @@ export interface Verifier {
       readonly changesKnown: boolean;
     },
   ): Promise<readonly { readonly says: string; readonly path: string | null }[]>;
+  /** Pure: what a person's words to the model limit, as checks: see docs/checks.md for the rules. */
+  constraints?(words: string): Promise<readonly CheckDefinition[]>;
   /** Digest of the workspace as it is, over what the baseline's checks are bound to; `without` one file, by its real path. */
   subject(baseline: Pick<Baseline, "manifest" | "inputs">, without?: string): Promise<string>;
   /** Pure: what the evidence of a round amounts to. */

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { constraintCheck, constraintsIn } from "../src/constraints.ts";
+import { dependenciesIn } from "../src/kinds/dependencies.ts";
+import { makePlace, type Place } from "./place.ts";
+
+describe("what words limit", () => {
+  test.each([
+    ["Fix the login, but don't touch the public API.", ["don't touch the public API"]],
+    ["Add a flag. Please do not add new dependencies!", ["Please do not add new dependencies"]],
+    ["- Only change src/a.ts\n- No new dependencies", ["Only change src/a.ts", "No new dependencies"]],
+    ["Keep the command line unchanged and don't edit `docs/`.", ["Keep the command line unchanged", "don't edit `docs/`"]],
+  ])("%s", (words, found) => expect(constraintsIn(words)).toEqual(found));
+
+  test.each([
+    "Don't you think that the API is too large?",
+    "It does not work when there is no new line. Users never see it.",
+    "> do not touch this\nExplain the quoted line.",
+    "```sh\nnever run this\n```\nWhat does it do?",
+  ])("limits nothing: %s", (words) => expect(constraintsIn(words)).toEqual([]));
+});
+
+describe("a constraint that code can judge is a check", () => {
+  test.each([
+    ["no new dependencies", { kind: "diff", addsNoDependencies: true }],
+    ["Don't add any new npm packages.", { kind: "diff", addsNoDependencies: true }],
+    ["don't touch src/api or `docs`", { kind: "diff", never: ["/src/api", "/src/api/**", "/docs", "/docs/**"] }],
+    ["leave config/*.toml alone", { kind: "diff", never: ["config/*.toml"] }],
+    ["only change files in src/", { kind: "diff", only: ["/src", "/src/**"] }],
+    ["do not change anything outside src/ui", { kind: "diff", only: ["/src/ui", "/src/ui/**"] }],
+    ["don't touch the public API", { kind: "stated", isRequired: false }],
+    ["don't change the tests before the sources", { kind: "stated" }],
+    ["never edit /etc/passwd", { kind: "stated" }],
+  ])("%s", (text, wanted) => expect(constraintCheck(text, "flag")).toMatchObject(wanted));
+});
+
+test("the packages that manifests and lock files name", () => {
+  const names = (path: string, text: string): string[] => [...dependenciesIn(path, text)];
+  expect(names("package.json", '{"dependencies":{"a":"1"},"devDependencies":{"@x/b":"2"}}')).toEqual(["a", "@x/b"]);
+  expect(names("app/package-lock.json", '{"packages":{"":{},"node_modules/a":{},"node_modules/a/node_modules/@x/b":{}}}')).toEqual([
+    "a",
+    "@x/b",
+  ]);
+  expect(names("pyproject.toml", '[project]\ndependencies = ["httpx>=1", "rich"]\n[tool.poetry.dependencies]\npython = "3"\n')).toEqual([
+    "httpx",
+    "rich",
+    "python",
+  ]);
+  expect(names("Cargo.toml", '[package]\nname = "x"\n[dependencies]\nserde = "1"\n[dev-dependencies.insta]\nversion = "1"\n')).toEqual([
+    "serde",
+    "insta",
+  ]);
+  expect(names("go.mod", "module m\nrequire (\n\tgithub.com/a/b v1.0.0\n)\n")).toEqual(["github.com/a/b"]);
+  expect(names("requirements.txt", "# c\nflask==3\n-r other.txt\n")).toEqual(["flask"]);
+  expect(names("src/a.js", 'import "a"')).toEqual([]);
+});
+
+describe("over a real workspace", () => {
+  let place: Place;
+  beforeEach(() => {
+    place = makePlace();
+    place.write("package.json", '{"name":"p","dependencies":{"a":"1"}}');
+    place.write("src/api/a.js", "1\n");
+    place.write("src/b.js", "1\n");
+    place.commit();
+  });
+  afterEach(() => place.end());
+  const ending = async (text: string, work: () => void) => {
+    const check = constraintCheck(text, "flag");
+    const baseline = await place.baseline();
+    work();
+    const { verdict } = await place.round(baseline, check);
+    return { verdict: verdict.verdict, heading: verdict.report.heading, rows: verdict.report.criteria.map(({ now }) => now) };
+  };
+
+  test("broken, the work is refuted", async () => {
+    expect(await ending("don't touch src/api", () => place.write("src/api/a.js", "2\n"))).toMatchObject({
+      verdict: "fail",
+      rows: ["fail"],
+    });
+    expect(
+      await ending("no new dependencies", () => place.write("package.json", '{"name":"p","dependencies":{"a":"1","b":"1"}}')),
+    ).toMatchObject({ verdict: "fail" });
+  });
+
+  test("held, nothing is proven by it", async () => {
+    expect(await ending("don't touch src/api", () => place.write("src/b.js", "2\n"))).toMatchObject({
+      verdict: "none",
+      heading: "not verified: no check was asked for",
+      rows: ["pass"],
+    });
+  });
+
+  test("one that no code can judge is shown as not judged", async () => {
+    expect(await ending("don't touch the public API", () => place.write("src/b.js", "2\n"))).toMatchObject({
+      verdict: "none",
+      rows: ["not judged"],
+    });
+  });
+});
