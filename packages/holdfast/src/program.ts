@@ -44,7 +44,11 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   secrets: { summary: "keep keys and tokens in the keyring or a file", load: () => import("./commands/secrets.ts") },
   trust: { summary: "trust a project, so that its instructions are obeyed", load: () => import("./commands/trust.ts") },
   config: { summary: "show the config and where each value comes from; check it", load: () => import("./commands/config.ts") },
-  undo: { summary: "take back the edits of a session's last turn", load: () => import("./commands/undo.ts") },
+  undo: { summary: "take back what a session changed in files, or from a step on", load: () => import("./commands/undo.ts") },
+  fork: {
+    summary: "begin a session of its own at a step of another, with its files as they were",
+    load: () => import("./commands/fork.ts"),
+  },
   demo: { summary: "fix a real bug in a small repository made for it, without a key", load: () => import("./commands/demo.ts") },
   doctor: { summary: "look at this machine and say what is missing", load: () => import("./commands/doctor.ts") },
 };

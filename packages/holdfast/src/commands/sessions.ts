@@ -3,6 +3,7 @@ import type { Io } from "../cli/io.ts";
 import { usage } from "../cli/parse.ts";
 import type { Hosts } from "../runtime-api.ts";
 import { openSetup } from "../session/start.ts";
+import { pointForm } from "../undo/point.ts";
 import type { Call } from "./sessions/call.ts";
 
 type Verb = (call: Call, words: readonly string[]) => Promise<number>;
@@ -31,7 +32,11 @@ const verbs: Readonly<
     flags: ["format", "output", "force", "no-outputs"],
     load: async () => (await import("./sessions/export.ts")).exportTo,
   },
-  fork: { words: ["one session ID", 1, 1], flags: ["at", "title", "json"], load: async () => (await import("./sessions/fork.ts")).fork },
+  fork: {
+    words: ["one session ID", 1, 1],
+    flags: ["at", "restore", "title", "json"],
+    load: async () => (await import("./sessions/fork.ts")).fork,
+  },
   verify: { words: ["at least one session ID", 1, 100], flags: ["json"], load: async () => (await import("./sessions/verify.ts")).verify },
   erase: { words: ["a session ID and an item's", 2, 2], flags: [], load: async () => (await import("./sessions/erase.ts")).erase },
   delete: {
@@ -57,7 +62,7 @@ const spec: CommandSpec = {
     "holdfast sessions search TEXT… [--all] [--limit N] [--json]",
     "holdfast sessions rename ID TITLE",
     "holdfast sessions export ID [--format md|json] [-o FILE [--force]] [--no-outputs]",
-    "holdfast sessions fork ID [--at N] [--title TEXT] [--json]",
+    "holdfast sessions fork ID [--at STEP [--restore]] [--title TEXT] [--json]",
     "holdfast sessions verify ID… [--json]",
     "holdfast sessions erase ID ITEM",
     "holdfast sessions delete ID…",
@@ -71,7 +76,12 @@ const spec: CommandSpec = {
     output: { kind: "string", short: "o", value: "FILE", help: "with export: write to this file instead of stdout" },
     force: { kind: "boolean", help: "with export: replace the file where it is there already" },
     "no-outputs": { kind: "boolean", help: "with export: leave out what tools brought back" },
-    at: { kind: "string", value: "N", help: "with fork: begin after the last step that had ended by event N (default: the newest)" },
+    at: {
+      kind: "string",
+      value: "STEP",
+      help: "with fork: begin before step 2.3 (turn 2, step 3), or after the last step that had ended by an event's number",
+    },
+    restore: { kind: "boolean", help: "with fork --at: take back what was changed in files from there on" },
     title: { kind: "string", value: "TEXT", help: "with fork: its title (default: that of the session it is made of)" },
     "older-than": { kind: "string", value: "AGE", help: "with prune: sessions without a change for so long, such as 30d, 2w, 12h" },
     "max-size": { kind: "string", value: "SIZE", help: "with prune: the oldest until the rest takes no more, such as 500MB" },
@@ -108,7 +118,9 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const stray = Object.keys(spec.flags).find((flag) => given.has(flag) && !verb.flags.includes(flag));
   if (stray !== undefined) throw usage(spec, `--${stray} doesn't belong to ${name}`);
   const at = given.value("at");
-  if (at !== undefined && !/^[1-9]\d{0,14}$/.test(at)) throw usage(spec, `--at ${JSON.stringify(at)} is not the number of an event`);
+  if (at !== undefined && !pointForm.test(at))
+    throw usage(spec, `--at ${JSON.stringify(at)} is neither a step such as 2.3 nor the number of an event`);
+  if (given.has("restore") && at === undefined) throw usage(spec, "--restore needs --at STEP");
   const run = await verb.load();
   return run({ spec, given, io, hosts, setup: await openSetup(io) }, words);
 }

@@ -1,4 +1,4 @@
-import type { CheckDefinition, EventPayload } from "@holdfast/protocol";
+import type { Checkpoint, CheckDefinition, EventPayload } from "@holdfast/protocol";
 import type { RecordedEvent } from "@holdfast/runtime";
 import { describeEnd, describeEvidence, describeRule, describeScope, shortDigest, textOf } from "./describe.ts";
 import { cells, fit, fold, pad, wrap } from "./layout.ts";
@@ -58,6 +58,21 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
   };
   const nameOf = (checkId: string) => checkNames.get(checkId) ?? checkId;
 
+  /** What a person should know before the command has run: it can't be taken back whole. */
+  const unkept = ({ failed, unkept: paths = [], more = 0 }: Checkpoint): string[] => {
+    if (failed !== undefined) return row("undo", `this step can't be taken back: ${failed}`, style.care);
+    if (paths.length === 0) return [];
+    const [first] = paths;
+    const why = { too_large: "too large to be kept", unreadable: "not readable", no_room: "no room to keep it" }[
+      first?.why ?? "unreadable"
+    ];
+    const others = paths.length + more - 1;
+    return row(
+      "undo",
+      `what changes in ${first?.path ?? ""} can't be taken back (${why})${others === 0 ? "" : `, nor in ${others} more`}`,
+      style.care,
+    );
+  };
   const settled = (payload: EventPayload<"call.settled">): string[] => {
     const { outcome, judgement } = payload;
     // The answer is shown where it comes in.
@@ -199,7 +214,10 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
           ? row("answer", "none to this plan", style.dim)
           : row("answer", "none before the deadline", style.bad);
       case "call.intended":
-        return event.payload.attempt > 1 ? row("again", `attempt ${event.payload.attempt}`, style.care) : [];
+        return [
+          ...(event.payload.attempt > 1 ? row("again", `attempt ${event.payload.attempt}`, style.care) : []),
+          ...(event.payload.checkpoint === undefined ? [] : unkept(event.payload.checkpoint)),
+        ];
       case "call.recovered":
         return row(
           "found",
@@ -271,7 +289,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       case "interrupt.received":
         return row("stop", `interrupted by ${event.payload.by}`, style.care);
       case "edits.undone":
-        return row("undone", `${event.payload.callIds.length} edits`, style.care);
+        return row("undone", `${event.payload.callIds.length} calls`, style.care);
       default:
         return [];
     }

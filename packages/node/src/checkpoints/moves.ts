@@ -66,7 +66,8 @@ function removeFolder(move: Move): "done" | "kept" {
     return "done";
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return "done";
+    // What stands there instead is no folder of ours.
+    if (code === "ENOENT" || code === "ENOTDIR") return "done";
     if (code === "ENOTEMPTY" || code === "EEXIST") return "kept";
     throw error;
   }

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { join } from "node:path";
 import { type Listing, type ListPlaces, listScope, ruleFile } from "../observer/list.ts";
 import { decodeNames, fsPath } from "../observer/names.ts";
@@ -55,7 +55,8 @@ export async function scopeOf(
       const rules = listing.rules[repo] ?? "";
       const [found, folders] = await Promise.all([
         places.git(join(root, repo), ["ls-files", "-c", "-o", "-z", `--exclude-from=${ruleFile(places, rules)}`, "--", ...asked]),
-        ignoredFolders(places, root, repo, rules, asked),
+        // Only below a folder can there be ignored ones.
+        asked.some((name) => isFolder(join(root, repo, name))) ? ignoredFolders(places, root, repo, rules, asked) : [],
       ]);
       if (found.code !== 0) isWhole = false;
       const inside = repo === "" ? "" : `${repo}/`;
@@ -67,6 +68,10 @@ export async function scopeOf(
     }),
   );
   return isWhole ? { files, ignored, vacant } : null;
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function vacantPlaces(root: string, listing: Listing): string[] {

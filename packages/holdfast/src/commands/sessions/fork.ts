@@ -1,21 +1,73 @@
+import type { Arguments } from "../../cli/command.ts";
+import type { Io } from "../../cli/io.ts";
 import { jsonLine } from "../../render/json-events.ts";
-import { sessionById } from "../../session/find-session.ts";
+import { renderUndone } from "../../render/undo.ts";
+import type { Hosts, OpenHost } from "../../runtime-api.ts";
+import { assertFree, sessionById } from "../../session/find-session.ts";
+import type { Setup } from "../../session/start.ts";
+import { undoSession } from "../../session/undo.ts";
+import { eventAt } from "../../undo/point.ts";
 import type { Call } from "./call.ts";
-import { withHost } from "./call.ts";
 
-export async function fork(call: Call, [id = ""]: readonly string[]): Promise<number> {
-  const { given, io } = call;
-  const at = given.value("at");
-  const title = given.value("title");
-  const { from, made } = await withHost(call, async ({ ports, runtime }) => {
-    const { session } = await sessionById(ports, id);
-    const point = { ...(at === undefined ? {} : { at: Number(at) }), ...(title === undefined ? {} : { title }) };
-    return { from: session, made: await runtime.forkSession(ports, session, point) };
-  });
-  if (given.has("json")) io.stdout.write(jsonLine({ type: "session.forked", session: made.session, from, seq: made.seq }));
-  else {
-    io.stdout.write(`${made.session}\n`);
-    io.stderr.write(`shares the history of ${from} up to event ${made.seq}; go on with: holdfast exec resume ${made.session} "…"\n`);
+/** A fork, and with `--restore` its folder as it was where the fork begins. */
+export async function fork({ given, io, hosts, setup }: Omit<Call, "spec">, [id = ""]: readonly string[]): Promise<number> {
+  const isRestoring = given.has("restore");
+  const { session, host } = await openFor(id, isRestoring, io, hosts, setup);
+  try {
+    const { ports, runtime } = host;
+    const at = given.value("at");
+    const title = given.value("title");
+    const point = {
+      ...(at === undefined ? {} : { at: eventAt(await ports.log.read(session, 1), session, at) - 1 }),
+      ...(title === undefined ? {} : { title }),
+    };
+    if (isRestoring) await assertFree(ports, session);
+    const made = await runtime.forkSession(ports, session, point);
+    const undone = isRestoring ? await restoreOrDrop(host, session, made, io) : null;
+    if (given.has("json")) io.stdout.write(jsonLine({ type: "session.forked", session: made.session, from: session, seq: made.seq }));
+    else {
+      io.stdout.write(`${made.session}\n`);
+      for (const line of undone === null ? [] : [...undone.lines, ...undone.notes]) io.stderr.write(`${line}\n`);
+      io.stderr.write(`shares the history of ${session} up to event ${made.seq}; go on with: holdfast exec resume ${made.session} "…"\n`);
+    }
+    return 0;
+  } finally {
+    await host.close();
   }
-  return 0;
+}
+
+async function openFor(id: string, isRestoring: boolean, io: Io, hosts: Hosts, setup: Setup): Promise<{ session: string; host: OpenHost }> {
+  if (!isRestoring) {
+    const host = await hosts.openHost(setup, { cwd: io.cwd, roots: [] });
+    try {
+      return { session: (await sessionById(host.ports, id)).session, host };
+    } catch (error) {
+      await host.close();
+      throw error;
+    }
+  }
+  const store = await hosts.openStore(setup);
+  try {
+    const { session } = await sessionById(store.ports, id);
+    const view = await store.runtime.readSession(store.ports, session);
+    return { session, host: await hosts.openHost(setup, { cwd: view.cwd ?? view.roots[0]?.path ?? io.cwd, roots: view.roots }) };
+  } finally {
+    await store.close();
+  }
+}
+
+/** The files as they were where the fork begins; where they can't be had, there is no fork either. */
+async function restoreOrDrop(host: OpenHost, session: string, made: { readonly session: string; readonly seq: number }, io: Io) {
+  try {
+    const onWait = (message: string): void => void io.stderr.write(`${message}\n`);
+    return renderUndone(await undoSession(host, session, { reach: { before: made.seq + 1 }, isDry: false, onWait }), false);
+  } catch (error) {
+    await host.runtime.deleteSession(host.ports, made.session);
+    throw error;
+  }
+}
+
+/** `--restore` is about a place in the past. */
+export function restoresNothing(given: Arguments): boolean {
+  return given.has("restore") && !given.has("at");
 }

@@ -1,0 +1,119 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createPlace } from "./run.ts";
+
+const files = { "a.txt": "one\n", "b.txt": "two\n", "dir/c.txt": "three\n" };
+const command = (line: string) => ({ calls: [{ name: "run_command", input: { command: line } }] });
+const script =
+  (...lines: string[]) =>
+  (results: readonly unknown[]) =>
+    results.length < lines.length ? command(lines[results.length] as string) : { text: "Done." };
+
+test("undo takes back what commands did: content, permissions, deletions, new files and links; git's own stays", async () => {
+  const place = await createPlace(
+    script(
+      "sed -i s/one/ONE/ a.txt && chmod 755 a.txt",
+      "rm -r dir; ln -s /etc link; mkdir -p new/deep; echo x > new/deep/x",
+      "git add -A && git -c user.name=a -c user.email=a@b commit -qm work",
+    ),
+    files,
+  );
+  const at = (path: string) => join(place.workspace, path);
+  writeFileSync(at("b.txt"), "two\nmine\n");
+  writeFileSync(at("untracked"), "mine\n");
+  chmodSync(at("dir/c.txt"), 0o640);
+  await place.exec("--sandbox", "off", "--approvals", "allow", "go");
+  expect(lstatSync(at("link")).isSymbolicLink()).toBe(true);
+  const head = execFileSync("git", ["-C", place.workspace, "rev-parse", "HEAD"], { encoding: "utf8" });
+  const steps = await place.start(["undo", "--steps"]).finished;
+  expect(steps.stdout).toMatch(/1\.1 +1 file +sed -i/);
+  const undone = await place.start(["undo"]).finished;
+  expect(undone.stderr).toMatch(/git refs that commands moved: refs\/heads\/main/);
+  expect(undone.code).toBe(0);
+  expect(undone.stdout).toContain("-ONE\n+one\n");
+  expect(undone.stdout).toContain(`deleted  ${at("new/deep/x")}`);
+  expect(readFileSync(at("a.txt"), "utf8")).toBe("one\n");
+  expect(statSync(at("a.txt")).mode & 0o777).toBe(0o644);
+  expect(statSync(at("dir/c.txt")).mode & 0o777).toBe(0o640);
+  expect([existsSync(at("new")), existsSync(at("link"))]).toEqual([false, false]);
+  expect(readFileSync(at("b.txt"), "utf8")).toBe("two\nmine\n");
+  expect(execFileSync("git", ["-C", place.workspace, "rev-parse", "HEAD"], { encoding: "utf8" })).toBe(head);
+  expect((await place.start(["undo"]).finished).stderr).toContain("nothing to undo");
+});
+
+test("undo --to a step keeps what came before it, and refuses where a person changed a file since", async () => {
+  const place = await createPlace(script("echo first > a.txt", "echo second > a.txt; echo new > n.txt", "rm b.txt"), files);
+  const at = (path: string) => join(place.workspace, path);
+  await place.exec("--sandbox", "off", "--approvals", "allow", "go");
+  writeFileSync(at("n.txt"), "by hand\n");
+  const refused = await place.start(["undo", "--to", "1.2"]).finished;
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(`${at("n.txt")}: changed since`);
+  expect([readFileSync(at("a.txt"), "utf8"), existsSync(at("b.txt"))]).toEqual(["second\n", false]);
+  writeFileSync(at("n.txt"), "new\n");
+  writeFileSync(at("own.txt"), "a person's own\n");
+  expect((await place.start(["undo", "--to", "1.2"]).finished).code).toBe(0);
+  expect([readFileSync(at("a.txt"), "utf8"), readFileSync(at("b.txt"), "utf8"), existsSync(at("n.txt"))]).toEqual([
+    "first\n",
+    "two\n",
+    false,
+  ]);
+  expect(readFileSync(at("own.txt"), "utf8")).toBe("a person's own\n");
+  expect((await place.start(["undo", "--all"]).finished).code).toBe(0);
+  expect(readFileSync(at("a.txt"), "utf8")).toBe("one\n");
+  expect((await place.start(["undo", "--to", "9.9"]).finished).stderr).toContain("has no step 9.9");
+});
+
+test("a fork at a step begins with the files as they were there", async () => {
+  const place = await createPlace(script("echo first > a.txt", "echo second > a.txt"), files);
+  const at = (path: string) => join(place.workspace, path);
+  await place.exec("--sandbox", "off", "--approvals", "allow", "go");
+  const forked = await place.start(["fork", await place.session(), "--at", "1.2", "--restore"]).finished;
+  expect(forked.code).toBe(0);
+  expect(readFileSync(at("a.txt"), "utf8")).toBe("first\n");
+  const fork = forked.stdout.trim();
+  // What the fork shares can be taken back from it, too.
+  expect((await place.start(["undo", fork, "--to", "1.1"]).finished).code).toBe(0);
+  expect(readFileSync(at("a.txt"), "utf8")).toBe("one\n");
+});
+
+test("a command whose Holdfast was killed can be taken back", async () => {
+  const place = await createPlace(script("echo changed > a.txt; rm b.txt; sleep 3"), files);
+  const at = (path: string) => join(place.workspace, path);
+  const started = place.start(["exec", "--sandbox", "off", "--approvals", "allow", "go"]);
+  while (existsSync(at("b.txt"))) await sleep(20);
+  started.child.kill("SIGKILL");
+  await started.finished;
+  // The command goes on, and has the workspace until it ends.
+  const undone = await place.start(["undo"]).finished;
+  expect(undone.stderr).not.toContain("error");
+  expect([readFileSync(at("a.txt"), "utf8"), readFileSync(at("b.txt"), "utf8")]).toEqual(["one\n", "two\n"]);
+  await place.start(["sessions", "delete", await place.session()]).finished;
+});
+
+test("what a command does to git's own storage takes nothing away that undo needs", async () => {
+  const place = await createPlace(script("rm -rf .git a.txt dir"), files);
+  const at = (path: string) => join(place.workspace, path);
+  await place.exec("--sandbox", "off", "--approvals", "allow", "go");
+  expect([existsSync(at(".git")), existsSync(at("a.txt"))]).toEqual([false, false]);
+  expect((await place.start(["undo"]).finished).code).toBe(0);
+  expect([readFileSync(at("a.txt"), "utf8"), readFileSync(at("dir/c.txt"), "utf8")]).toEqual(["one\n", "three\n"]);
+});
+
+test("a file over the bound is named before the command runs, and undo refuses for it alone", async () => {
+  const place = await createPlace(script("echo gone > big.bin; echo changed > a.txt"), files);
+  const at = (path: string) => join(place.workspace, path);
+  writeFileSync(at("big.bin"), Buffer.alloc(2_500_000, 7));
+  mkdirSync(join(place.home, ".holdfast"));
+  writeFileSync(join(place.home, ".holdfast/config.toml"), "[checkpoints]\nmax_size_mb = 4\n");
+  const ran = await place.exec("--sandbox", "off", "--approvals", "allow", "go");
+  expect(ran.stderr.replace(/\s+(?:undo)?\s*/g, " ")).toContain("big.bin can't be taken back (too large to be kept)");
+  const undone = await place.start(["undo"]).finished;
+  expect(undone.code).toBe(1);
+  expect(undone.stderr).toContain(`${at("big.bin")}: its earlier content was not kept`);
+  expect(readFileSync(at("a.txt"), "utf8")).toBe("changed\n");
+  rmSync(at("big.bin"));
+});

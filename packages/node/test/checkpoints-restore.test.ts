@@ -1,0 +1,208 @@
+import { fork } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TreeNode } from "@holdfast/protocol";
+import type { Restore } from "@holdfast/runtime";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { cleanUp, finishRestore, type RestorePlaces, restoreTree } from "../src/checkpoints/restore.ts";
+import { contentsOf } from "./checkpoints-child.ts";
+
+let top = "";
+let root = "";
+let home = "";
+beforeEach(() => {
+  top = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-restore-")));
+  [root, home] = [join(top, "work"), join(top, "home")];
+  mkdirSync(root);
+  mkdirSync(home);
+});
+afterEach(() => rmSync(top, { recursive: true, force: true }));
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+const file = (text: string, mode = 0o644): TreeNode => ({
+  kind: "file",
+  mode,
+  digest: digest(text),
+  size: text.length,
+  content: { whole: text },
+});
+const link = (target: string): TreeNode => ({
+  kind: "link",
+  mode: null,
+  digest: digest(target),
+  size: target.length,
+  content: { whole: target },
+});
+const folder = (mode = 0o755): TreeNode => ({ kind: "folder", mode, digest: null, size: 0, content: null });
+const places = (more: Partial<RestorePlaces> = {}): RestorePlaces => ({ home, roots: [root], pieces: contentsOf, ...more });
+
+/** A tree in which everything that can be is otherwise than it was. */
+function changed(): Restore {
+  writeFileSync(join(root, "edited"), "now");
+  writeFileSync(join(root, "made"), "made");
+  writeFileSync(join(root, "modes"), "same");
+  chmodSync(join(root, "modes"), 0o600);
+  writeFileSync(join(root, "was-folder"), "a file");
+  mkdirSync(join(root, "was-file/in"), { recursive: true });
+  writeFileSync(join(root, "was-file/in/x"), "x");
+  symlinkSync("elsewhere", join(root, "link"));
+  mkdirSync(join(root, "locked"), { mode: 0o755 });
+  writeFileSync(join(root, "locked/file"), "now");
+  chmodSync(join(root, "locked"), 0o555);
+  const at = (path: string): string => join(root, path);
+  return {
+    note: ["call"],
+    steps: [
+      { path: at("edited"), from: file("now"), to: file("before") },
+      { path: at("gone"), from: null, to: file("gone", 0o755) },
+      { path: at("link"), from: link("elsewhere"), to: link("before") },
+      { path: at("locked/file"), from: file("now"), to: file("before", 0o640) },
+      { path: at("made"), from: file("made"), to: null },
+      { path: at("modes"), from: file("same", 0o600), to: file("same", 0o644) },
+      { path: at("was-file"), from: folder(), to: file("a file before") },
+      { path: at("was-file/in"), from: folder(), to: null },
+      { path: at("was-file/in/x"), from: file("x"), to: null },
+      { path: at("was-folder"), from: file("a file"), to: folder(0o750) },
+      { path: at("was-folder/y"), from: null, to: file("y") },
+    ],
+  };
+}
+
+function now(): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const stat = lstatSync(path);
+    const what = stat.isSymbolicLink() ? readlinkSync(path) : stat.isFile() ? readFileSync(path, "utf8") : "/";
+    found[path.slice(root.length + 1)] = `${stat.isSymbolicLink() ? "" : (stat.mode & 0o7777).toString(8)} ${what}`;
+  }
+  return found;
+}
+
+const restored = {
+  edited: "644 before",
+  gone: "755 gone",
+  link: " before",
+  locked: "555 /",
+  "locked/file": "640 before",
+  modes: "644 same",
+  "was-file": "644 a file before",
+  "was-folder": "750 /",
+  "was-folder/y": "644 y",
+};
+
+test("files, links, folders and permissions become what they were, and nothing is left beside them", async () => {
+  expect(await restoreTree(places(), "ses", changed())).toEqual({ type: "restored", kept: [] });
+  cleanUp(places(), "ses");
+  expect(now()).toEqual(restored);
+  expect(existsSync(join(home, "undo")) ? readdirSync(join(home, "undo")) : []).toEqual([]);
+});
+
+describe("a process that is killed on the way", () => {
+  const stops: string[] = [];
+  test("at each stop leaves what the next one finishes, all of it or nothing", async () => {
+    await restoreTree(places({ onStop: (what) => stops.push(what) }), "ses", changed());
+    expect(stops.length).toBeGreaterThan(20);
+    const kinds = new Set<string>();
+    for (const [at, what] of stops.entries()) {
+      // The first of each kind: each takes a process.
+      const kind = what.split(" ")[0] ?? "";
+      if (kinds.has(kind) && process.env["HOLDFAST_TEST_WHOLE"] === undefined) continue;
+      kinds.add(kind);
+      rmSync(root, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true });
+      mkdirSync(root);
+      mkdirSync(home);
+      const restore = changed();
+      const before = now();
+      const child = fork(join(import.meta.dirname, "checkpoints-child.ts"), [root, home, String(at)], { stdio: "ignore" });
+      child.send(restore);
+      await new Promise((done) => child.on("exit", done));
+      const isDecided = at > stops.indexOf("decide");
+      if (isDecided) expect(await finishRestore(places(), "ses")).toEqual({ type: "restored", kept: [] });
+      else cleanUp(places(), "ses");
+      if (isDecided) cleanUp(places(), "ses");
+      expect(now(), `killed before ${stops[at]}`).toEqual(isDecided ? restored : before);
+    }
+  }, 120_000);
+
+  test("and a file that somebody changes then: everything goes back, and theirs stays", async () => {
+    const restore = changed();
+    const before = now();
+    const child = fork(join(import.meta.dirname, "checkpoints-child.ts"), [root, home, "mode"], { stdio: "ignore" });
+    child.send(restore);
+    await new Promise((done) => child.on("exit", done));
+    writeFileSync(join(root, "edited"), "by hand");
+    const result = await finishRestore(places(), "ses");
+    expect(result).toEqual({ type: "refused", paths: [{ path: join(root, "edited"), why: "changed" }] });
+    expect(now()).toEqual({ ...before, edited: "644 by hand" });
+  });
+});
+
+test.each(["note", "stage 0", "decide", "replace 0", "put 1", "take_away 8", "remove_folder 7", "make_folder 9", "mode 5", "moved"])(
+  "where the file system refuses at %s, nothing is half done",
+  async (where) => {
+    const restore = changed();
+    const before = now();
+    const onStop = (what: string): void => {
+      if (what === where) throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
+    };
+    expect(await restoreTree(places({ onStop }), "ses", restore)).toMatchObject({ type: "failed", message: "the disk is full" });
+    expect(now()).toEqual(before);
+  },
+);
+
+test("a file that was changed since, or whose content is gone, is named, and nothing is done", async () => {
+  const restore = changed();
+  writeFileSync(join(root, "made"), "by hand");
+  const before = now();
+  expect(await restoreTree(places(), "ses", restore)).toEqual({ type: "refused", paths: [{ path: join(root, "made"), why: "changed" }] });
+  writeFileSync(join(root, "made"), "made");
+  const gone = places({
+    pieces: async function* () {
+      yield null;
+    },
+  });
+  expect(await restoreTree(gone, "ses", restore)).toMatchObject({ type: "refused", paths: [{ why: "not_kept" }] });
+  expect(now()).toEqual({ ...before, made: "644 made" });
+});
+
+test("a folder that has become a link leads nowhere", async () => {
+  const outside = join(top, "outside");
+  mkdirSync(outside);
+  writeFileSync(join(outside, "file"), "theirs");
+  const restore = { note: null, steps: [{ path: join(root, "in/file"), from: file("theirs"), to: file("before") }] };
+  symlinkSync(outside, join(root, "in"));
+  expect(await restoreTree(places(), "ses", restore)).toMatchObject({ type: "refused" });
+  expect(readFileSync(join(outside, "file"), "utf8")).toBe("theirs");
+  expect(statSync(outside).isDirectory()).toBe(true);
+});
+
+test("a folder that holds something of others stays", async () => {
+  mkdirSync(join(root, "made"));
+  writeFileSync(join(root, "made/own"), "own");
+  writeFileSync(join(root, "made/theirs"), "theirs");
+  const steps = [
+    { path: join(root, "made"), from: folder(), to: null },
+    { path: join(root, "made/own"), from: file("own"), to: null },
+  ];
+  expect(await restoreTree(places(), "ses", { note: null, steps })).toEqual({ type: "restored", kept: [join(root, "made")] });
+  cleanUp(places(), "ses");
+  expect(now()).toEqual({ made: "755 /", "made/theirs": "644 theirs" });
+});
