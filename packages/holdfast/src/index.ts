@@ -10,4 +10,6 @@ export { defaultConfig, loadConfig } from "./config/config.ts";
 export type { Config } from "./config/config.ts";
 export { openHost, openStore } from "./host/node-hosts.ts";
 export type { HostOptions, OpenHost, OpenStore } from "./runtime-api.ts";
+export { undoSession, type Undone, type UndoOptions, type UndoReach } from "./session/undo.ts";
+export { eventAt } from "./undo/point.ts";
 export { version } from "./version.ts";

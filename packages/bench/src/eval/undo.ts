@@ -4,12 +4,10 @@
  * time the tree must be as it was, `.git` must not have been touched, and nothing outside may differ.
  *   npm run eval -- undo [--count SESSIONS] [--seed S] [--deeds 200] [--json]
  */
-import { type Json } from "@holdfast/protocol";
+import type { Json } from "@holdfast/protocol";
 import { createScriptModel } from "@holdfast/models";
 import type { Ports } from "@holdfast/runtime";
-import { defaultConfig, defaultLimits, openHost } from "holdfast";
-import { undoSession } from "../../../holdfast/src/session/undo.ts";
-import { eventAt } from "../../../holdfast/src/undo/point.ts";
+import { defaultConfig, defaultLimits, eventAt, openHost, undoSession } from "holdfast";
 import { createRandom } from "../random.ts";
 import type { Evaluate } from "./evaluation.ts";
 import { deedOf, type Deed } from "./undo/deeds.ts";

@@ -13,7 +13,7 @@ export interface UndoPlace {
 
 /** What the ignore rules of the beginning hide; they count for the whole session. Links are never hidden by a rule for folders. */
 export function isIgnored(path: string): boolean {
-  return /\.log$/.test(path) || /(^|\/)build(\/|$)/.test(path);
+  return path.endsWith(".log") || /(^|\/)build(\/|$)/.test(path);
 }
 
 /** A repository with a submodule, a repository inside, links, odd names, CRLF, and work that isn't committed. */
