@@ -111,6 +111,19 @@ describe("a window", () => {
     expect(again.text.split("The conversation before this was shortened")).toHaveLength(2);
   });
 
+  test.each(["state", "fresh"] as const)(
+    "says which skills were loaded, for their words are gone; in every window after, once each (%s)",
+    async (strategy) => {
+      says("Go.");
+      await call("read_skill", { name: "ship" }, "Tag, then push.", { through: true });
+      await call("read_skill", { name: "ship", file: "a.md" }, "More.");
+      await call("read_skill", { name: "none" }, "There is no such skill.", { status: "failed" });
+      let { entries, text } = derive(log, { strategy });
+      for (let round = 0; round < 3; round += 1) ({ entries, text } = derive([says(`round ${round}`)], { previous: entries, strategy }));
+      expect(text.match(/load it again where you still follow it: .*/g)).toEqual(["load it again where you still follow it: ship"]);
+    },
+  );
+
   test("that begins fresh has what must be there by rule, and no more", async () => {
     says("Fix it. Never touch legacy/.");
     add({ type: "approval.answered", payload: { approvalId: "a", callId: "c0", answer: "deny", by: "Ann", note: "" } });

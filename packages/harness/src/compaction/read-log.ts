@@ -5,6 +5,8 @@ import type { Note } from "../notes/note-write.ts";
 import { noteOf } from "../notes/note-write.ts";
 import { showSection } from "../context/head.ts";
 import { isGone } from "../text/v1.ts";
+import { fieldsOf } from "../discovery/fields.ts";
+import { skillLoaded } from "../text/v1.ts";
 import { constraintsIn } from "./constraints.ts";
 import { pinned } from "./pinned.ts";
 import { cut, line, textOf } from "./words.ts";
@@ -14,6 +16,8 @@ const longestLine = 300;
 const longestSaid = 1_200;
 /** Of one section's note with all that was added to it: the end of it. */
 const longestSection = 4_000;
+/** Skills that are named, the latest ones. */
+const mostSkills = 8;
 /** Outputs that are named with their handles, the latest ones. */
 const mostHandles = 12;
 
@@ -57,7 +61,10 @@ export function readLog({ previous, events, plan, world, gone = [], tasks }: Com
   const handles = new Map<string, string>();
   const names = new Map<string, string>();
   const written = new Map<string, Note>();
-  let said = before.find(({ section }) => section === "currentState");
+  const reading = new Map<string, string>();
+  /** Skills by the text that tells of them: what they say left the window with the rest. */
+  const skills = new Map(before.flatMap((entry) => (entry.text.startsWith(skillLoaded("")) ? [[entry.text, entry] as const] : [])));
+  let said = before.find(({ section, text }) => section === "currentState" && !skills.has(text));
   for (const event of events) {
     switch (event.type) {
       case "turn.started": {
@@ -76,6 +83,8 @@ export function readLog({ previous, events, plan, world, gone = [], tasks }: Com
         if (tool !== undefined) names.set(callId, tool);
         const note = tool === "note_write" ? noteOf(decided.input) : null;
         if (note !== null) written.set(callId, note);
+        const skill = tool === "read_skill" ? fieldsOf(decided.input)["name"] : null;
+        if (typeof skill === "string") reading.set(callId, skillLoaded(skill));
         break;
       }
       case "approval.requested":
@@ -107,6 +116,9 @@ export function readLog({ previous, events, plan, world, gone = [], tasks }: Com
         const { callId, outcome } = event.payload;
         const summary = calls.get(callId) ?? `call ${callId}`;
         takeOutcome(summary, callId, event.seq, outcome, add, replace);
+        const loaded = reading.get(callId);
+        if (loaded !== undefined && outcome.status === "completed")
+          skills.set(loaded, { section: "currentState", text: loaded, from: [callId] });
         const note = written.get(callId);
         if (note !== undefined && outcome.status === "completed") takeNote(note, callId, told);
         if (outcome.output !== undefined) handles.set(outcome.output, `${callId}\n${summary}`);
@@ -142,7 +154,8 @@ export function readLog({ previous, events, plan, world, gone = [], tasks }: Com
   for (const task of tasks) add("openTasks", `- runs in the background: ${task.title} (handle ${task.ref})`, task.callId);
   for (const section of world) add("world", showSection(section));
   for (const id of gone) add("world", isGone(id));
-  if (said !== undefined) told.set("currentState", [said]);
+  const standing = [...[...skills.values()].slice(-mostSkills), ...(said === undefined ? [] : [said])];
+  if (standing.length > 0) told.set("currentState", standing);
   const open = [...(told.get("goal") ?? []), ...(told.get("openTasks") ?? []), ...(said === undefined ? [] : [said])];
   for (const entry of pinned(
     events.filter((event) => !isLook(event, names)),

@@ -206,3 +206,8 @@ export function skillChanged(name: string, difference: string | null): string {
 /** For sessions whose windows begin without a summary. */
 export const freshWindows =
   'When this conversation grows long it goes on without what was said so far: the goal, what binds, your plan and your notes stay. Keep what you will need: use_tool {"name":"note_write","input":{"section":"state","text":TEXT}}.';
+
+/** After a cut. Without a name: how all of them begin. */
+export function skillLoaded(name: string): string {
+  return `- A skill whose words are no longer here; load it again where you still follow it: ${name}`;
+}
