@@ -10,8 +10,8 @@ import { newId, settingsOf } from "./driver.ts";
 import { askHooks } from "./hooks.ts";
 import { passingNow } from "./world.ts";
 
-/** Below this no model's window is near its end, and no model is asked for its size. */
-const smallWindowChars = 60_000;
+/** Below this no model's window is near its end, also no small local one's, and no model is asked for its size. */
+const smallWindowChars = 12_000;
 /** The part of a model's window that a conversation may fill at most; the rest is for what comes at once. */
 const fullPart = 0.75;
 /** The part of it that is kept for the longest answer at most, and what is left free beside that. */
