@@ -24,7 +24,7 @@ const stands: readonly (readonly [shown: RegExp, becomes: string | ((place: Docs
 /** What must be there before a line can do what it says. */
 const needs: readonly (readonly [line: RegExp, (place: DocsPlace) => Promise<unknown>])[] = [
   [/\bholdfast answer\b/, (place) => place.openQuestion()],
-  [/\bholdfast sessions search\b/, (place) => place.session()],
+  [/\bholdfast (sessions search|undo)\b/, (place) => place.session()],
 ];
 
 /** What stands beside `holdfast` on the pages and is run as it is. */
