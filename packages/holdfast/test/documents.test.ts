@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, truncate, utimes, writeFile } fr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createFiles } from "@holdfast/node/files/index";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { Embedder } from "@holdfast/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { DocumentOptions, Documents } from "../src/documents/library.ts";
@@ -107,6 +108,24 @@ describe("documents", () => {
       "[system: it leads out of the project, and is not looked at]",
       `[${join(base, "missing")}: there is no such folder]`,
     ]);
+  });
+
+  test("of a folder that can't be looked through are missing, and that is told, while the others are found", async () => {
+    await write("project/a.md", "walrus");
+    await write("user/notes/b.md", "walrus");
+    const real = createFiles({
+      cwd: root,
+      roots: [{ id: "root", path: root }],
+      lockDir: join(base, "locks"),
+      onWait: () => undefined,
+      hidden: () => [],
+    });
+    opened.push(real);
+    const glob: typeof real.glob = (pattern, path, limit) =>
+      path === root ? Promise.reject(new HoldfastError("file_unreadable", "no look into it")) : real.glob(pattern, path, limit);
+    const { found, remarks } = await open({ folders: ["~/notes"], files: { ...real, glob } }).search("walrus", 5, signal);
+    expect(found.map(({ path }) => path)).toEqual(["~/notes/b.md"]);
+    expect(remarks).toEqual([`[${root} could not be looked through: no look into it]`]);
   });
 
   test("that are huge are taken in with their beginning, and that is told", async () => {

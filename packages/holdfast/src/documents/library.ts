@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { DocumentLibrary, FoundDocument } from "@holdfast/harness/documents/search-documents";
 import type { WorldSection } from "@holdfast/protocol";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { DocumentIndex, Embedder, Files, FoundChunk, Recall } from "@holdfast/runtime";
 import type { DocumentPlaces, DocumentSource } from "./sources.ts";
 
@@ -57,7 +58,13 @@ export function openDocuments(options: DocumentOptions): Documents {
     const notes = [...remarks];
     for (const source of sources) {
       const index = await indexOf(source);
-      notes.push(...(await refreshIndex(index, source.folder, options.files, signal)));
+      try {
+        notes.push(...(await refreshIndex(index, source.folder, options.files, signal)));
+      } catch (error) {
+        // One folder that can't be looked through is no reason to find nothing in the others, and what is known of it still counts.
+        if (!isHoldfastError(error)) throw error;
+        notes.push(`[${source.name || source.folder} could not be looked through: ${error.message}]`);
+      }
       const hits = await searchIndex(index, query, queryWords(query), limit * wider, options.embedder, signal);
       found.push(...hits.map((hit) => ({ ...hit, path: shownPath(hit.path, source, options.cwd), trust: "tool" as const })));
     }
