@@ -74,7 +74,7 @@ export function contradictions(message: string, { calls, isWhole, changes, chang
   return found;
 }
 
-const readers = new Set(["read_file", "search", "find_files", "list_files"]);
+const readers = new Set(["read_file", "search", "find_files", "list_folder"]);
 /** They name the files that they change with their whole paths. */
 const editors = new Set(["edit_file", "write_file", "apply_patch"]);
 

@@ -46,11 +46,11 @@ test("secret files inside the workspace are asked for", async () => {
 
 test("images and lists of files are read under the same rules", async () => {
   expect(await file("view_image", "/srv/app/logo.png")).toMatchObject({ decision: "allow", provenRead: true });
-  expect(await file("list_files", "/srv/app")).toMatchObject({ decision: "allow", provenRead: true });
-  for (const tool of ["view_image", "list_files"]) {
+  expect(await file("list_folder", "/srv/app")).toMatchObject({ decision: "allow", provenRead: true });
+  for (const tool of ["view_image", "list_folder"]) {
     expect(await file(tool, "/home/ana/.ssh/id_rsa"), tool).toMatchObject({ decision: "deny" });
   }
-  expect(await file("list_files", "/home")).toMatchObject({ decision: "review" });
+  expect(await file("list_folder", "/home")).toMatchObject({ decision: "review" });
 });
 
 test("a search from above a home is asked for", async () => {

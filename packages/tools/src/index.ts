@@ -5,7 +5,7 @@ import type { ToolPorts } from "./define.ts";
 import { editFile } from "./edit-file.ts";
 import { giveUp } from "./give-up.ts";
 import { httpRequest } from "./http-request.ts";
-import { listFiles } from "./list-files.ts";
+import { listFolder } from "./list-folder.ts";
 import { readFile } from "./read-file.ts";
 import { readOutput } from "./read-output.ts";
 import { requestAccess } from "./request-access.ts";
@@ -35,7 +35,7 @@ export function createTools(ports: ToolPorts): Tool[] {
     writeFile(ports),
     applyPatch(ports),
     search(ports),
-    listFiles(ports),
+    listFolder(ports),
     viewImage(ports),
     ...commands,
     ...outputs,

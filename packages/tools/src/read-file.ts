@@ -38,7 +38,7 @@ export function readFile(ports: ToolPorts) {
         return failed(`${place.shown} now leads to another file than when the call was decided. Propose it again.`);
       }
       if (place.identity.kind === "missing") return failed(await missingText(ports.files, place, context.cwd));
-      if (place.identity.kind === "directory") return failed(`${place.shown} is a folder. List it with list_files.`);
+      if (place.identity.kind === "directory") return failed(`${place.shown} is a folder. List it with list_folder.`);
       let content: FileContent;
       try {
         content = await ports.files.read(place.real, maxFileBytes);

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => at.close());
 
-const list = async (input: Parameters<Workbench["call"]>[1] = {}) => (await at.call("list_files", input)).text.split("\n");
+const list = async (input: Parameters<Workbench["call"]>[1] = {}) => (await at.call("list_folder", input)).text.split("\n");
 
 test("files are listed by path with their sizes, deeper folders counted", async () => {
   await at.write("README.md", "x".repeat(1500));
@@ -52,6 +52,6 @@ test("nothing to list, a missing folder and a bad depth are said", async () => {
   mkdirSync(`${at.root}/empty`);
   expect(await list({ path: "empty" })).toEqual(["No file; ignored ones are not looked at."]);
   expect(await list({ path: "empty", glob: "*.ts" })).toEqual(["No file matches *.ts; ignored ones are not looked at."]);
-  expect(await at.call("list_files", { path: "none" })).toMatchObject({ status: "failed", text: "none does not exist (file_missing)." });
-  expect((await at.call("list_files", { depth: 0 })).status).toBe("denied");
+  expect(await at.call("list_folder", { path: "none" })).toMatchObject({ status: "failed", text: "none does not exist (file_missing)." });
+  expect((await at.call("list_folder", { depth: 0 })).status).toBe("denied");
 });

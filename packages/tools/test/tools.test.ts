@@ -25,7 +25,7 @@ test("the specs are small, the same each time, and hold only what a model needs"
     "write_file",
     "apply_patch",
     "search",
-    "list_files",
+    "list_folder",
     "view_image",
     "run_command",
     "read_output",

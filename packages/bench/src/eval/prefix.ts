@@ -154,7 +154,7 @@ function answersOf(move: (typeof moves)[number], turn: number): Said[] {
       return [{ text: "I read it.", calls: [call("read_file", { path: "notes.txt" })] }, { text: `Read in turn ${turn}.` }];
     case "many":
       return [
-        { calls: [call("read_file", { path: "notes.txt" }), call("list_files", {}), call("read_file", { path: "missing.txt" })] },
+        { calls: [call("read_file", { path: "notes.txt" }), call("list_folder", {}), call("read_file", { path: "missing.txt" })] },
         { calls: [call("update_plan", { steps: [{ text: `part ${turn}`, status: "pending" }] })] },
         { text: `Looked at all in turn ${turn}.` },
       ];

@@ -32,7 +32,7 @@ test("before trust nothing of a hostile repository runs, connects, is obeyed or 
     results.length === 0
       ? {
           calls: [
-            { name: "list_files", input: {} },
+            { name: "list_folder", input: {} },
             { name: "search", input: { pattern: "nowhere at all" } },
             command("git status --short; git diff | head -c 300; git log -1"),
             use("mcp__local__any", {}),

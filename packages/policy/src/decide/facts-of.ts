@@ -25,7 +25,7 @@ export async function factsOf(request: PolicyRequest, known: Known, isMcpAllowed
     }
     case "read_file":
     case "search":
-    case "list_files":
+    case "list_folder":
     case "view_image":
       return { parts: [await filePart(request, "read", known.places)], provenRead: true };
     case "edit_file":

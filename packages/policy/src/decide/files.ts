@@ -64,7 +64,7 @@ async function judgeFile(path: string, use: "read" | "edit", lookup: Lookup): Pr
   // Inside the workspace a person may well mean it: `.env` is asked for, not refused.
   if (use === "read") {
     // A search from above the home would walk through everything in it.
-    const walksHome = ["search", "list_files"].includes(lookup.request.tool) && !isInside && home !== null && isBelow(home, identity.real);
+    const walksHome = ["search", "list_folder"].includes(lookup.request.tool) && !isInside && home !== null && isBelow(home, identity.real);
     return secret.includes("file") || walksHome ? [fact("secret_read", path)] : [];
   }
   if (!isInside) {

@@ -37,7 +37,7 @@ function subcommandAt(words: readonly string[]): number {
   return at === -1 || !/^[a-z][\w:-]*$/i.test(words[at] ?? "") ? 0 : at;
 }
 
-const reading = ["read_file", "search", "list_files", "view_image"];
+const reading = ["read_file", "search", "list_folder", "view_image"];
 const changing = ["edit_file", "write_file", "apply_patch"];
 
 function fileConditions({ request: { tool } }: JudgedRequest, reviewed: readonly JudgedPart[]): Condition[] {

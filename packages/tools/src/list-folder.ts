@@ -17,9 +17,9 @@ const input = z.strictObject({
   depth: whole(1, 50).optional().describe(`default ${defaultDepth}; what is deeper is counted`),
 });
 
-export function listFiles(ports: ToolPorts) {
+export function listFolder(ports: ToolPorts) {
   return defineTool({
-    name: "list_files",
+    name: "list_folder",
     description: "List files with sizes, sorted by path. Ignored files are left out.",
     input,
     async plan({ path }, context) {
