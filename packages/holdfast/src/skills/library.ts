@@ -57,7 +57,7 @@ export function openSkills(options: SkillOptions): Skills {
       const untrusted = unread.map(({ name }) => name);
       return [...skillSections({ skills, untrusted, isTrusted, budget: options.budget }), ...changed];
     },
-    files: listFolder,
+    files: listFiles,
     file: readSkillFile,
   };
 }
@@ -67,7 +67,7 @@ function stampOf(path: string): string {
   return stat === undefined ? "" : `${stat.size} ${stat.mtimeMs} ${stat.ino}`;
 }
 
-async function listFolder({ folder }: Skill): Promise<{ paths: string[]; isWhole: boolean }> {
+async function listFiles({ folder }: Skill): Promise<{ paths: string[]; isWhole: boolean }> {
   const paths: string[] = [];
   let isWhole = true;
   const walk = async (below: string, depth: number): Promise<void> => {

@@ -154,5 +154,5 @@ export const argumentForms: ReadonlyMap<string, ArgumentForm> = new Map<string, 
     (program) =>
       [program, { flags: "skBn", valued: "j", long: list("silent keep-going dry-run jobs=? just-print"), operands: nothing }] as const,
   ),
-  ["tsc", { flags: "p", long: list("noEmit pretty=? skipLibCheck strict listFolder showConfig version"), operands: nothing }],
+  ["tsc", { flags: "p", long: list("noEmit pretty=? skipLibCheck strict listFiles showConfig version"), operands: nothing }],
 ]);
