@@ -178,16 +178,14 @@ function askOnTerminal(io: Io): (name: string, command: string) => Promise<boole
   return async (name, command) => {
     const { openScreen } = await import("../line/screen.ts");
     const screen = openScreen(io, [], io.stderr);
+    const leave = new AbortController();
+    const release = screen.onInterrupt(() => leave.abort());
+    const lines = wrap(`  ${sanitizeLine(JSON.stringify(command))}`, io.stderr.columns);
     try {
-      screen.print(
-        [
-          `the attestation's check ${sanitizeLine(JSON.stringify(name))} would run, in that folder:`,
-          ...wrap(`  ${sanitizeLine(JSON.stringify(command))}`, io.stderr.columns),
-        ],
-        "progress",
-      );
-      return ((await screen.next("run it? y or nothing › ")) ?? "").trim().toLowerCase() === "y";
+      screen.print([`the attestation's check ${sanitizeLine(JSON.stringify(name))} would run, in that folder:`, ...lines], "progress");
+      return ((await screen.next("run it? y or nothing › ", leave.signal)) ?? "").trim().toLowerCase() === "y";
     } finally {
+      release();
       screen.close();
     }
   };

@@ -63,8 +63,11 @@ export async function fileStates(
     if (journal === null || failed !== undefined || !isInScope) return;
     if (base === undefined) {
       // What isn't among the changes since the look before is as it was.
-      const last = inOrder(states).findLast((state) => state.seq < seq);
-      if (isFollowed && last !== undefined) add({ seq, digest: last.digest });
+      const last = states.reduce<FileState | null>((best, one) => (one.seq < seq && one.seq >= (best?.seq ?? 0) ? one : best), null);
+      if (!isFollowed || last === null) return;
+      if (last === unchanged) states.splice(states.indexOf(last), 1);
+      unchanged = { seq, digest: last.digest };
+      add(unchanged);
       return;
     }
     const tree = await checkpoints?.tree(base);
@@ -75,6 +78,8 @@ export async function fileStates(
     if (node?.digest != null && node.content !== null) versions.set(node.digest, { node });
   };
   let isFollowed = false;
+  /** The last such state that was taken over: the next one takes its place. */
+  let unchanged: FileState | null = null;
   /** What the file was before the turn's first change. */
   let atStart: FileState | undefined;
   let hasBaseline = false;
@@ -128,25 +133,21 @@ export async function fileStates(
 }
 
 /** What a checkpoint, or an undo, says of one change. Where several calls ran side by side, it can't say which of them it was. */
-function followed({ seq, by, before, after }: JournalEntry, doers: readonly Doer[], undone = false): FileState[] {
-  const [was, is] = [before?.digest ?? null, after?.digest ?? null];
-  if (by === "outside")
-    return [
-      { seq, digest: was },
-      { seq, digest: is, isOutside: true },
-    ];
+function followed({ seq, by, before, after }: JournalEntry, doers: readonly Doer[], isUndo: boolean): FileState[] {
+  const [was, is] = [
+    { seq, digest: before?.digest ?? null },
+    { seq, digest: after?.digest ?? null },
+  ];
+  if (isUndo) return [was, { ...is, isUndo }];
+  // What a call left running goes on to change files, and a look can't tell that from anybody's doing.
+  if (by === "outside") return [was, doers.some(({ from, to }) => from < seq && to > seq) ? is : { ...is, isOutside: true }];
   const at = doers.filter(({ from, to }) => from <= seq && to > seq);
+  const end = Math.max(seq, ...at.map(({ to }) => to));
   const [only] = at;
-  if (only === undefined)
-    return [
-      { seq, digest: was },
-      { seq, digest: is, ...(undone ? { isUndo: true as const } : {}) },
-    ];
-  const end = Math.max(...at.map(({ to }) => to));
-  const whole = Number.isFinite(end) ? end : seq + 0.5;
+  const isKnown = only !== undefined && at.length === 1;
   return [
-    { seq: Math.min(...at.map(({ from }) => from)), digest: was },
-    { seq: whole, digest: is, ...(at.length === 1 ? { by: only.action.callId } : {}) },
+    { ...was, seq: Math.min(seq, ...at.map(({ from }) => from)) },
+    { ...is, seq: Number.isFinite(end) ? end : seq + 0.5, ...(isKnown ? { by: only.action.callId } : {}) },
   ];
 }
 

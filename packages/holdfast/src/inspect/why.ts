@@ -30,10 +30,11 @@ export async function whyChanged(input: WhyInput): Promise<WhyChanged> {
   const changes = changesOf(states, bold, all);
   const found = line === null ? { change: changes.at(-1) ?? null, says: [] } : await lineChange(input, changes, versions);
   const base = { format: "holdfast-why", version: 1, session: inspection.session, path: file.path, line } as const;
+  const unseen = file.isInScope ? [] : ["it is ignored: what commands do to it is in no list of the workspace's files"];
   if (found.change === null) {
-    const by = found.says.length > 0 || states.length === 0 ? ("unknown" as const) : ("before_session" as const);
-    const says = states.length === 0 ? ["the log says nothing of this file"] : found.says;
-    return { ...base, by, actions: [], says: by === "unknown" ? says : unchangedSays(line), verified: [] };
+    const isKnown = file.isInScope && (all.length === 0 || states.some(({ seq }) => Number.isFinite(seq)));
+    const says = isKnown ? unchangedSays(line) : [...unseen, "the log says nothing of this file that tells who changed it"];
+    return { ...base, by: isKnown ? "before_session" : "unknown", actions: [], says, verified: [] };
   }
   const { change } = found;
   const actions = change.doers.map(({ turn, action }) => ({ turn, action }));
@@ -43,7 +44,7 @@ export async function whyChanged(input: WhyInput): Promise<WhyChanged> {
     const then = stateAt(states, one.evidence.seq);
     return { ...one, sameFile: then === undefined || file.now === undefined ? null : then === file.now };
   });
-  return { ...base, by: byOf(change), actions, says: [...found.says, ...saysOf(change, file)], verified };
+  return { ...base, by: byOf(change), actions, says: [...found.says, ...saysOf(change, file), ...unseen], verified };
 }
 
 function byOf({ after, doers }: Change): WhyChanged["by"] {

@@ -55,7 +55,7 @@ beforeAll(async () => {
   if (done.code !== 0 || !done.stderr.includes("attested in")) throw new Error(`no attestation was made: ${done.stderr}`);
   text = readFileSync(join(folder, "a.json"), "utf8");
   publicKey = (await run("keys", "show")).stdout;
-}, 60_000);
+}, 120_000);
 afterAll(() => {
   for (const undo of kept) undo();
 });

@@ -9,24 +9,27 @@ import type { Place } from "./run.ts";
 import { createPlace } from "./run.ts";
 
 const files = {
-  "a.txt": "one\ntwo\nthree\n",
+  "a.sh": "true one\necho two\ntrue three\n",
   "b.txt": "b\n",
   "c.txt": "c\n",
   "f.txt": "f\n",
   "same.txt": "same\n",
   ".gitignore": "ignored.txt\n",
-  "test.sh": 'grep -q TWO a.txt && echo "1..1" && echo "ok 1 - two"\n',
+  "test.sh": '[ "$(sh a.sh)" = TWO ] && echo "1..1" && echo "ok 1 - two"\n',
 };
 const command = (line: string, more: object = {}) => ({ name: "run_command", input: { command: line, ...more } });
 const turns = [
   [
-    { text: "First the second line.", calls: [{ name: "edit_file", input: { path: "a.txt", edits: [{ old: "two", new: "TWO" }] } }] },
+    {
+      text: "First the second line.",
+      calls: [{ name: "edit_file", input: { path: "a.sh", edits: [{ old: "echo two", new: "echo TWO" }] } }],
+    },
     { text: "Then b.", calls: [command("echo more >> b.txt", { expect: { exit_code: 0, file_changed: "b.txt" } })] },
     { text: "Done." },
   ],
   [
     { calls: [command("echo d > d.txt; echo i > ignored.txt")] },
-    { calls: [command("printf fine > f.txt"), { name: "edit_file", input: { path: "a.txt", edits: [{ old: "nowhere", new: "x" }] } }] },
+    { calls: [command("printf fine > f.txt"), { name: "edit_file", input: { path: "a.sh", edits: [{ old: "nowhere", new: "x" }] } }] },
     { calls: [command("curl https://example.org")] },
     { text: "I edited `c.txt`." },
   ],
@@ -84,7 +87,7 @@ describe("a session that was inspected", () => {
       permission: { decision: "allow", rule: { id: "builtin:file-edit" } },
       evidence,
     });
-    expect(edit?.changed).toMatchObject([{ path: join(place.workspace, "a.txt") }]);
+    expect(edit?.changed).toMatchObject([{ path: join(place.workspace, "a.sh") }]);
     expect(append).toMatchObject({ step: 2, command: "echo more >> b.txt", expected: { verdict: "met" }, exitCode: 0, evidence });
     expect(append?.changed).toMatchObject([{ path: join(place.workspace, "b.txt") }]);
     expect(second?.actions.map(({ status, evidence: own }) => [status, own.length > 0])).toEqual([
@@ -106,7 +109,7 @@ describe("a session that was inspected", () => {
     expect((await place.start(["inspect", "--turn", "3"]).finished).code).toBe(2);
   });
 
-  test("says who last changed a file or a line, and no more than is known", async () => {
+  test("says who last changed a file or a line, and no more than is known", { timeout: 120_000 }, async () => {
     const { place } = await twoTurns();
     const at = (name: string) => join(place.workspace, name);
     const why = async (name: string) => {
@@ -122,66 +125,58 @@ describe("a session that was inspected", () => {
         says: found.says.join("; "),
       };
     };
-    const edited = await why("a.txt");
-    expect([edited.by, edited.commands, edited.verified]).toEqual([
-      "action",
-      ["edit_file"],
-      [
-        [1, true],
-        [2, true],
-      ],
-    ]);
-    expect(await why("a.txt:2")).toMatchObject({ by: "action", commands: ["edit_file"] });
-    expect(await why("a.txt:3")).toMatchObject({ by: "before_session", commands: [] });
-    expect(await why("same.txt")).toMatchObject({ by: "before_session" });
-    const appended = await why("b.txt");
-    expect([appended.by, appended.commands, appended.verified]).toEqual([
-      "action",
-      ["echo more >> b.txt"],
-      [
-        [1, true],
-        [2, true],
-      ],
-    ]);
-    expect(await why("b.txt:2")).toMatchObject({ by: "action", commands: ["echo more >> b.txt"] });
-    expect(await why("b.txt:1")).toMatchObject({ by: "before_session" });
-    // Changed by hand between the turns.
-    expect(await why("c.txt")).toMatchObject({ by: "outside", commands: [], says: expect.stringContaining("something else") as string });
-    const made = await why("d.txt");
-    expect([made.by, made.commands, made.verified]).toEqual(["action", ["echo d > d.txt; echo i > ignored.txt"], [[2, true]]]);
-    expect(made.says).toContain("it was made");
-    expect(await why("f.txt")).toMatchObject({ by: "action", commands: ["printf fine > f.txt"] });
-    // What no list of files names is not guessed at.
-    expect((await why("ignored.txt")).by).toBe("before_session");
-
-    appendFileSync(at("a.txt"), "four\n");
-    expect(await why("a.txt")).toMatchObject({ by: "outside", verified: [] });
-    expect(await why("a.txt:4")).toMatchObject({ by: "outside" });
-    expect(await why("a.txt:2")).toMatchObject({
-      by: "action",
-      commands: ["edit_file"],
-      verified: [
-        [1, false],
-        [2, false],
-      ],
+    const all = async (...names: string[]) =>
+      Object.fromEntries(await Promise.all(names.map(async (name) => [name, await why(name)] as const)));
+    const before = { by: "before_session", commands: [], verified: [] };
+    const both = [
+      [1, true],
+      [2, true],
+    ];
+    expect(await all("a.sh", "a.sh:2", "a.sh:3", "same.txt", "b.txt", "b.txt:2", "b.txt:1")).toMatchObject({
+      "a.sh": { by: "action", commands: ["edit_file"], verified: both },
+      "a.sh:2": { by: "action", commands: ["edit_file"], verified: both },
+      "a.sh:3": before,
+      "same.txt": before,
+      "b.txt": { by: "action", commands: ["echo more >> b.txt"], verified: both },
+      "b.txt:2": { by: "action", commands: ["echo more >> b.txt"] },
+      "b.txt:1": before,
     });
-    rmSync(at("a.txt"));
-    expect(await why("a.txt")).toMatchObject({ by: "outside", says: expect.stringContaining("it was deleted") as string });
-    expect((await why("../../etc/passwd")).by).toContain("path_outside");
-    expect((await why("b.txt:99")).by).toContain("has 2 lines");
+    expect(await all("c.txt", "d.txt", "f.txt", "ignored.txt", "../../etc/passwd", "b.txt:99")).toMatchObject({
+      // Changed by hand between the turns.
+      "c.txt": { by: "outside", commands: [], says: expect.stringContaining("something else") as string },
+      "d.txt": { by: "action", commands: ["echo d > d.txt; echo i > ignored.txt"], verified: [[2, true]], says: "it was made" },
+      "f.txt": { by: "action", commands: ["printf fine > f.txt"] },
+      // What no list of files names is not guessed at.
+      "ignored.txt": { by: "unknown", commands: [], says: expect.stringContaining("it is ignored") as string },
+      "../../etc/passwd": { by: expect.stringContaining("path_outside") as string },
+      "b.txt:99": { by: expect.stringContaining("has 2 lines") as string },
+    });
+
+    appendFileSync(at("a.sh"), "true four\n");
     writeFileSync(at("odd:2"), "x\n");
-    expect(await why("odd:2")).toMatchObject({ by: "outside" });
+    const other = [
+      [1, false],
+      [2, false],
+    ];
+    expect(await all("a.sh", "a.sh:4", "a.sh:2", "odd:2")).toMatchObject({
+      "a.sh": { by: "outside", verified: [] },
+      "a.sh:4": { by: "outside" },
+      "a.sh:2": { by: "action", commands: ["edit_file"], verified: other },
+      "odd:2": { by: "outside" },
+    });
+    rmSync(at("a.sh"));
+    expect(await why("a.sh")).toMatchObject({ by: "outside", says: expect.stringContaining("it was deleted") as string });
   });
 
   test("is told of when its folder is gone, too", async () => {
     const { place, session } = await twoTurns();
-    execFileSync("git", ["-C", place.workspace, "checkout", "-q", "a.txt"]);
-    const text = (await place.start(["inspect", session, "--why", join(place.workspace, "a.txt")]).finished).stdout;
+    execFileSync("git", ["-C", place.workspace, "checkout", "-q", "a.sh"]);
+    const text = (await place.start(["inspect", session, "--why", join(place.workspace, "a.sh")]).finished).stdout;
     expect(text).toMatch(/was last changed from outside the\s+session/);
     rmSync(place.workspace, { recursive: true });
     const { code, stdout } = await place.start(["inspect", session], { cwd: place.home }).finished;
     expect([code, stdout]).toEqual([0, expect.stringContaining("outcome    verified")]);
-    const gone = await place.start(["inspect", session, "--why", join(place.workspace, "a.txt")], { cwd: place.home }).finished;
+    const gone = await place.start(["inspect", session, "--why", join(place.workspace, "a.sh")], { cwd: place.home }).finished;
     expect([gone.code, gone.stdout]).toEqual([0, expect.stringContaining("edit_file")]);
   });
 });
