@@ -11,7 +11,7 @@ import { dropsHistory } from "./drops-history.ts";
 import { contentOf, createKeeper, type Wanted } from "./keep.ts";
 import { type Known, withoutKnown } from "./known.ts";
 import { type PackedRefs, readRefs, refChanges, type Refs } from "./refs.ts";
-import { cleanUp, finishRestore, type RestorePlaces, restoreTree, rootOf } from "./restore.ts";
+import { cleanUp, finishRestore, type RestorePlaces, restoreTree, rootOf, settleRestore } from "./restore.ts";
 import { readNote } from "./restore-note.ts";
 import { contentAt, nodeAt } from "./nodes-at.ts";
 import { lookAgain, nodeKind, permissions, readTree, type Seen, type Tree } from "./tree.ts";
@@ -204,6 +204,7 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
     take: ({ session, commands, manifest }) =>
       inTurn(async () => {
         try {
+          if (!followers.has(session)) await settleRestore(places, session);
           const isFirst = trees === null;
           if (isFirst) await read(manifest);
           else if (lastLook.took < longMs || performance.now() - lastLook.endedAt > youngMs) await look(null);

@@ -91,6 +91,12 @@ export async function finishRestore(places: RestorePlaces, session: string): Pro
   return { type: "refused", paths: changed.map((path) => ({ path, why: "changed" })) };
 }
 
+/** What a process that died left of a restore is settled, one way or the other, before anything else is done in the workspace. */
+export async function settleRestore(places: RestorePlaces, session: string): Promise<void> {
+  if (readNote(places.home, session)?.isMoving === true) await finishRestore(places, session);
+  cleanUp(places, session);
+}
+
 /** Takes away what a restore left beside the files, and its note. */
 export function cleanUp(places: RestorePlaces, session: string): void {
   const note = readNote(places.home, session);
