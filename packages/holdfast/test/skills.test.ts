@@ -205,10 +205,10 @@ describe("holdfast skills", () => {
     const { status, out } = await run("validate", "kit");
     expect(status).toBe(1);
     expect(out.split("\n").slice(0, 4)).toEqual([
-      "kit/bad/SKILL.md:3: error: no valid YAML: Nested mappings are not allowed in compact mappings",
       "kit/bad/SKILL.md:1: warning: read as if the texts with a colon had quotes around them",
-      "kit/bad/SKILL.md:4: warning: extra is no field of the specification: it is not read",
       "kit/bad/SKILL.md:2: error: the name is other, and the folder bad: they are to be the same",
+      "kit/bad/SKILL.md:3: error: no valid YAML: Nested mappings are not allowed in compact mappings",
+      "kit/bad/SKILL.md:4: warning: extra is no field of the specification: it is not read",
     ]);
     expect(out).toContain("2 skills checked, 1 against the specification");
     expect(await run("validate", "kit/good", "kit/good/SKILL.md")).toEqual({

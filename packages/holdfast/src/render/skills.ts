@@ -29,6 +29,7 @@ export function renderFaults(faulty: readonly FaultySkill[], cwd: string): strin
   return faulty.flatMap(({ path, faults }) => {
     const below = relative(cwd, path);
     const shown = below.startsWith("..") ? path : below;
-    return faults.map(({ line, severity, message }) => `${sanitizeLine(shown)}:${line}: ${severity}: ${sanitizeLine(message)}`);
+    const inOrder = faults.toSorted((a, b) => a.line - b.line);
+    return inOrder.map(({ line, severity, message }) => `${sanitizeLine(shown)}:${line}: ${severity}: ${sanitizeLine(message)}`);
   });
 }
