@@ -17,6 +17,7 @@ type LifePorts = { readonly processes: Pick<Ports["processes"], "isAlive"> };
 type Runtime = Pick<
   typeof runtime,
   | "answerApproval"
+  | "postedAnswers"
   | "createSession"
   | "post"
   | "changeSettings"

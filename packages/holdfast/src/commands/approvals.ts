@@ -54,6 +54,8 @@ const spec: CommandSpec = {
 interface Open {
   readonly row: SessionRow;
   readonly approval: Approval;
+  /** What the session takes in when it goes on; null while it waits for an answer. */
+  readonly answer: "allow" | "deny" | null;
 }
 
 interface Wanted {
@@ -146,8 +148,9 @@ async function keepsRule(given: Arguments, io: Io, text: string): Promise<boolea
 
 function show(given: Arguments, io: Io, open: readonly Open[]): number {
   const style = createStyle(usesColour(io.stdout, io.env));
-  for (const { row, approval } of open) {
-    if (given.has("json")) io.stdout.write(jsonLine({ type: "approval", session: row.session, ...approval }));
+  for (const { row, approval, answer } of open) {
+    if (given.has("json"))
+      io.stdout.write(jsonLine({ type: "approval", session: row.session, ...approval, ...(answer === null ? {} : { answer }) }));
     else {
       const about = [`session ${row.session}  ${sanitizeLine(row.title)}`, `rule ${sanitizeLine(approval.rule.id)}`];
       io.stdout.write(`${[...about, ...renderApproval(approval, { style, width: io.stdout.columns, showsResume: true })].join("\n")}\n`);
@@ -164,7 +167,11 @@ function list(given: Arguments, io: Io, open: readonly Open[]): number {
     io.stderr.write("nothing waits for an answer\n");
     return 0;
   }
-  const rows = open.map(({ row, approval }) => [approval.id, row.session, fit(sanitizeLine(approval.reason), 60)]);
+  const rows = open.map(({ row, approval, answer }) => [
+    approval.id,
+    row.session,
+    answer === null ? fit(sanitizeLine(approval.reason), 60) : `answered: ${answer}; goes on with holdfast exec resume`,
+  ]);
   io.stdout.write(`${table([["approval", "session", "why"], ...rows], io.stdout.columns).join("\n")}\n`);
   return 0;
 }
@@ -177,8 +184,9 @@ async function openApprovals(store: OpenStore, { session }: Wanted): Promise<Ope
       : [await sessionById(store.ports, session)];
   const open: Open[] = [];
   for (const row of rows) {
-    const view = await store.runtime.readStanding(store.ports, row.session);
-    for (const approval of view.openApprovals) open.push({ row, approval });
+    const { openApprovals: approvals } = await store.runtime.readStanding(store.ports, row.session);
+    const answers = approvals.length === 0 ? null : await store.runtime.postedAnswers(store.ports, row.session, approvals);
+    for (const approval of approvals) open.push({ row, approval, answer: answers?.get(approval.id) ?? null });
   }
   return open;
 }
@@ -193,7 +201,10 @@ function named(open: readonly Open[], { session, approval: id }: Wanted): readon
 }
 
 function theOne(open: readonly Open[], wanted: Wanted): Open {
-  const found = wanted.approval === null && wanted.session === null ? open : named(open, wanted);
+  const all = wanted.approval === null && wanted.session === null ? open : named(open, wanted);
+  const waiting = all.filter((one) => one.answer === null);
+  // One that was answered is named all the same: then it is told what the answer was.
+  const found = waiting.length > 0 ? waiting : all;
   const [only] = found;
   if (only === undefined) throw notFound("nothing waits for an answer");
   if (found.length > 1)

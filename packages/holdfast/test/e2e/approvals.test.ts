@@ -32,3 +32,29 @@ test("an approval is answered later by another process: for the session, and as 
   expect([later.code, later.stderr]).toEqual([0, expect.stringMatching(/allow +allowed-/)]);
   expect(existsSync(join(place.workspace, ".holdfast"))).toBe(false);
 });
+
+test("approval scope escalation (Y18): what the command line allows once is for that call; the same again, and another, are asked", async () => {
+  const push = (branch: string) => ({ calls: [{ name: "run_command", input: { command: `git push origin ${branch}` } }] });
+  const place = await createPlace(
+    (results) => [push("main"), push("main"), push("dev"), { text: "done" }][results.length] ?? { text: "done" },
+  );
+  const waits = async (): Promise<{ readonly id: string; readonly input: { readonly command: string }; readonly answer?: string }[]> =>
+    (await place.start(["approvals", "--json"]).finished).stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  expect((await place.exec("--approvals", "ask", "push")).code).toBe(4);
+  const seen = new Set<string>();
+  for (const branch of ["main", "main", "dev"]) {
+    const [open, ...more] = await waits();
+    expect([more, open!.answer, seen.has(open!.id)]).toEqual([[], undefined, false]);
+    expect(JSON.stringify(open)).toContain(`git push origin ${branch}`);
+    seen.add(open!.id);
+    expect((await place.start(["approvals", "allow"]).finished).code).toBe(0);
+    // Answered, and told so until the session goes on.
+    expect((await waits())[0]).toMatchObject({ id: open!.id, answer: "allow" });
+    expect((await place.start(["approvals"]).finished).stdout).toContain("answered: allow");
+    expect((await place.start(["approvals", "deny"]).finished).stderr).toContain("(approval_closed)");
+    expect((await place.exec("resume", "--last")).code).toBe(branch === "dev" ? 0 : 4);
+  }
+});

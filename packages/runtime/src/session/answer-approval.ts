@@ -29,11 +29,8 @@ export async function answerApproval(
       `${id} can't be answered any more: its deadline has passed, its call has ended, or it was asked again`,
     );
   if (status !== "open") throw new HoldfastError("approval_closed", `${id} was answered before: it was ${status}`);
-  for (const row of await ports.log.inbox(session)) {
-    const op = parseOp(row);
-    if (op.type === "approval.answer" && op.approvalId === id && (op.digest ?? approval.digest) === approval.digest)
-      throw new HoldfastError("approval_closed", `${id} was answered before: ${op.answer}`, { hint: goOn });
-  }
+  const before = (await postedAnswers(ports, session, [approval])).get(id);
+  if (before !== undefined) throw new HoldfastError("approval_closed", `${id} was answered before: ${before}`, { hint: goOn });
   if (approval.deadline !== null && approval.deadline <= ports.clock.now())
     throw new HoldfastError("approval_expired", `${id} can't be answered any more: its deadline has passed`);
   if (answer.digest !== undefined && answer.digest !== approval.digest)
@@ -43,6 +40,22 @@ export async function answerApproval(
     throw new HoldfastError("approval_not_offered", `${id} offers no rule ${grant.offer} to allow`);
   await post(ports, session, { type: "approval.answer", ...answer, digest: approval.digest });
   return approval;
+}
+
+/** Answers, by approval, that were given and that the session takes in when it goes on. */
+export async function postedAnswers(
+  { log }: Pick<Ports, "log">,
+  session: string,
+  approvals: readonly Approval[],
+): Promise<ReadonlyMap<string, AnswerOp["answer"]>> {
+  const answers = new Map<string, AnswerOp["answer"]>();
+  for (const row of await log.inbox(session)) {
+    const op = parseOp(row);
+    if (op.type !== "approval.answer" || answers.has(op.approvalId)) continue;
+    const approval = approvals.find(({ id }) => id === op.approvalId);
+    if (approval !== undefined && (op.digest ?? approval.digest) === approval.digest) answers.set(approval.id, op.answer);
+  }
+  return answers;
 }
 
 async function notHere({ log }: Pick<Ports, "log">, session: string, id: string): Promise<HoldfastError> {
