@@ -1,6 +1,6 @@
 import type { Concept } from "./query.ts";
 import { conceptsOf, partsOf } from "./query.ts";
-import { countBits, shapesIn } from "./shapes.ts";
+import { countBits, numbersIn, shapesIn } from "./shapes.ts";
 import type { Field, SearchableTool, ToolIndex } from "./tool-index.ts";
 import { documentOf, fields, sharesOf } from "./tool-index.ts";
 
@@ -15,6 +15,9 @@ const partPower = 0.25;
 /** For each kind of value in the query that a tool takes; for each that it needs and the query doesn't hold. */
 const shapeTaken = 0.15;
 const shapeLacking = 0.2;
+/** What a tool loses that needs more numbers than the query holds, and what the share of its parameters' words adds that are asked for. */
+const numbersLacking = 0.2;
+const parameterCover = 0.2;
 
 export interface Ranked {
   readonly tool: SearchableTool;
@@ -36,18 +39,23 @@ function scoreAll(index: ToolIndex, query: string): Float64Array {
   const parts = partsOf(query);
   const whole = new Map<string, number>();
   for (const part of parts) for (const [word, weight] of part) whole.set(word, (whole.get(word) ?? 0) + weight);
-  const scores = scorePart(index, conceptsOf(whole, index));
+  const concepts = conceptsOf(whole, index);
+  const scores = scorePart(index, concepts);
   if (parts.length > 1)
     addParts(
       scores,
       parts.map((part) => scorePart(index, conceptsOf(part, index))),
     );
   const held = shapesIn(query);
+  const numbers = numbersIn(query);
+  const covered = coveredBy(index, askedBy(index, concepts), "isInParameters");
   for (let tool = 0; tool < scores.length; tool += 1) {
     if (scores[tool] === 0) continue;
     const taken = countBits(held & index.takes[tool]!);
     const lacking = countBits(index.needs[tool]! & ~held);
-    scores[tool] = scores[tool]! * Math.max(0.1, 1 + shapeTaken * taken - shapeLacking * lacking);
+    const shapes = Math.max(0.1, 1 + shapeTaken * taken - shapeLacking * lacking);
+    const share = index.parameterRarity[tool]! === 0 ? 0 : covered[tool]! / index.parameterRarity[tool]!;
+    scores[tool] = scores[tool]! * shapes * (1 + parameterCover * share - (index.numbers[tool]! > numbers ? numbersLacking : 0));
   }
   return scores;
 }
@@ -57,13 +65,11 @@ function scorePart(index: ToolIndex, concepts: readonly Concept[]): Float64Array
   const size = index.tools.length;
   const scores = new Float64Array(size);
   const met = new Float32Array(size);
-  const asked = new Map<string, number>();
   for (const { weight, words } of concepts) {
     const touched: number[] = [];
     for (const [word, share] of words) {
       const posting = index.postings.get(word);
       if (posting === undefined) continue;
-      asked.set(word, Math.max(asked.get(word) ?? 0, share * Math.min(1, weight)));
       const { tools, counts, rarity } = posting;
       for (let at = 0; at < tools.length; at += 1) {
         const tool = tools[at]!;
@@ -77,17 +83,32 @@ function scorePart(index: ToolIndex, concepts: readonly Concept[]): Float64Array
       met[tool] = 0;
     }
   }
-  coverNames(index, asked, scores);
+  coverNames(index, askedBy(index, concepts), scores);
   pullServers(index, scores);
   return scores;
 }
 
-function coverNames(index: ToolIndex, asked: ReadonlyMap<string, number>, scores: Float64Array): void {
-  const covered = new Float64Array(scores.length);
+/** Words of the index that are asked for, each with the most that it counts. */
+function askedBy(index: ToolIndex, concepts: readonly Concept[]): ReadonlyMap<string, number> {
+  const asked = new Map<string, number>();
+  for (const { weight, words } of concepts)
+    for (const [word, share] of words)
+      if (index.postings.has(word)) asked.set(word, Math.max(asked.get(word) ?? 0, share * Math.min(1, weight)));
+  return asked;
+}
+
+/** By tool, how rare the words are that are asked for and that its name, or its parameters, have. */
+function coveredBy(index: ToolIndex, asked: ReadonlyMap<string, number>, place: "isInName" | "isInParameters"): Float64Array {
+  const covered = new Float64Array(index.tools.length);
   for (const [word, weight] of asked) {
-    const { tools, isInName, rarity } = index.postings.get(word)!;
-    for (let at = 0; at < tools.length; at += 1) if (isInName[at] === 1) covered[tools[at]!]! += rarity * weight;
+    const { tools, [place]: isThere, rarity } = index.postings.get(word)!;
+    for (let at = 0; at < tools.length; at += 1) if (isThere[at] === 1) covered[tools[at]!]! += rarity * weight;
   }
+  return covered;
+}
+
+function coverNames(index: ToolIndex, asked: ReadonlyMap<string, number>, scores: Float64Array): void {
+  const covered = coveredBy(index, asked, "isInName");
   for (let tool = 0; tool < scores.length; tool += 1) {
     if (covered[tool]! > 0) scores[tool]! *= 1 + (nameCover * covered[tool]!) / index.nameRarity[tool]!;
   }

@@ -50,6 +50,21 @@ export function shapesTaken(schema: Json): { readonly takes: number; readonly ne
   return { takes: among(Object.keys(fieldsOf(properties))), needs: among(needed) };
 }
 
+/** How many numbers a tool can't be called without, and how many a text holds. */
+export function numbersNeeded(schema: Json): number {
+  const { properties = null, required } = fieldsOf(schema);
+  const known = fieldsOf(properties);
+  const isNumber = (name: Json): boolean => {
+    const { type } = typeof name === "string" ? fieldsOf(known[name] ?? null) : {};
+    return type === "integer" || type === "number" || type === "float";
+  };
+  return Array.isArray(required) ? Math.min(255, required.filter(isNumber).length) : 0;
+}
+
+export function numbersIn(text: string): number {
+  return text.match(/\d+(?:\.\d+)?/g)?.length ?? 0;
+}
+
 export function countBits(bits: number): number {
   let count = 0;
   for (let left = bits; left !== 0; left &= left - 1) count += 1;

@@ -1,6 +1,6 @@
 import type { Json } from "@holdfast/protocol";
 import { fieldsOf } from "./fields.ts";
-import { shapesTaken } from "./shapes.ts";
+import { numbersNeeded, shapesTaken } from "./shapes.ts";
 import { isPair, withPairs, wordsOf } from "./words.ts";
 
 /** A tool as the search sees it. `server`: where it comes from, "" for nowhere in particular. */
@@ -28,11 +28,12 @@ const rarityPower = 0.8;
 const deepest = 3;
 const mostEnums = 30;
 
-/** Where a word stands: tools by number, what it counts in each (0 to 1), and whether it is a word of its name. */
+/** Where a word stands: tools by number, what it counts in each (0 to 1), and whether its name or its parameters have it. */
 export interface Posting {
   readonly tools: Int32Array;
   readonly counts: Float32Array;
   readonly isInName: Uint8Array;
+  readonly isInParameters: Uint8Array;
   readonly rarity: number;
 }
 
@@ -44,23 +45,28 @@ export interface ToolIndex {
   readonly byLength: ReadonlyMap<number, readonly string[]>;
   /** By tool: the rarity of all words of its name; the number of its server, -1 for none; shapes as bits. */
   readonly nameRarity: Float64Array;
+  readonly parameterRarity: Float64Array;
   readonly serverOf: Int32Array;
   readonly servers: number;
   readonly takes: Uint8Array;
   readonly needs: Uint8Array;
+  /** By tool: how many numbers it can't be called without. */
+  readonly numbers: Uint8Array;
 }
 
 export function indexTools(tools: readonly SearchableTool[]): ToolIndex {
   const documents = tools.map(documentOf);
   const lengths = Object.fromEntries(fields.map((field) => [field, averageLength(documents, field)])) as Record<Field, number>;
-  const lists = new Map<string, { tools: number[]; counts: number[]; isInName: number[] }>();
+  const lists = new Map<string, { tools: number[]; counts: number[]; isInName: number[]; isInParameters: number[] }>();
+  const parameters = documents.map((document) => new Set([...document.parameters, ...document.parameterTexts]));
   documents.forEach((document, number) => {
     for (const [word, count] of countsOf(document, lengths)) {
-      const list = lists.get(word) ?? { tools: [], counts: [], isInName: [] };
+      const list = lists.get(word) ?? { tools: [], counts: [], isInName: [], isInParameters: [] };
       lists.set(word, list);
       list.tools.push(number);
       list.counts.push(count / (saturation + count));
       list.isInName.push(document.name.includes(word) ? 1 : 0);
+      list.isInParameters.push(parameters[number]!.has(word) ? 1 : 0);
     }
   });
   const postings = new Map(
@@ -70,6 +76,7 @@ export function indexTools(tools: readonly SearchableTool[]): ToolIndex {
         tools: Int32Array.from(list.tools),
         counts: Float32Array.from(list.counts),
         isInName: Uint8Array.from(list.isInName),
+        isInParameters: Uint8Array.from(list.isInParameters),
         rarity: Math.log(1 + (tools.length - list.tools.length + 0.5) / (list.tools.length + 0.5)) ** rarityPower,
       },
     ]),
@@ -86,10 +93,12 @@ export function indexTools(tools: readonly SearchableTool[]): ToolIndex {
     nameRarity: Float64Array.from(documents, ({ name }) =>
       name.reduce((sum, word) => sum + (isPair(word) ? 0 : postings.get(word)!.rarity), 0),
     ),
+    parameterRarity: Float64Array.from(parameters, (words) => [...words].reduce((sum, word) => sum + postings.get(word)!.rarity, 0)),
     serverOf: Int32Array.from(tools, ({ server }) => servers.get(server) ?? -1),
     servers: servers.size,
     takes: Uint8Array.from(taken, ({ takes }) => takes),
     needs: Uint8Array.from(taken, ({ needs }) => needs),
+    numbers: Uint8Array.from(tools, ({ schema }) => numbersNeeded(schema)),
   };
 }
 
