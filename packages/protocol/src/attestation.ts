@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { testCounts } from "./check.ts";
+import { constraintSources, testCounts } from "./check.ts";
 import { json } from "./json.ts";
 import { trustLabel } from "./trust.ts";
 
@@ -41,6 +41,8 @@ export const attestedCheck = z.object({
   name: z.string(),
   authority: trustLabel,
   isRequired: z.boolean(),
+  /** Set where it holds a constraint of the work: held, it proves nothing. */
+  constraint: z.enum(constraintSources).optional(),
   /** False where nothing that it is about was changed: it was not run. */
   applies: z.boolean(),
   definition: z.string(),
@@ -78,6 +80,8 @@ export const attestedTurn = z.object({
   scope: z.object({ roots: z.array(z.string()), cwd: z.string(), outputs: z.array(z.string()) }),
   /** Changes of check inputs that a person accepted: globs. */
   acceptedCheckChanges: z.array(z.string()),
+  /** So many constraints of the work no code could judge. */
+  unjudged: z.number().int().nonnegative().optional(),
   checks: z.array(attestedCheck),
 });
 export type AttestedTurn = z.infer<typeof attestedTurn>;

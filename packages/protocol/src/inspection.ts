@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { callStatus } from "./item.ts";
-import { checkRun, criterion, fileChange, weakness } from "./check.ts";
+import { checkRun, constraintSources, criterion, fileChange, weakness } from "./check.ts";
 import { decision, replayClass, ruleRef, scope } from "./decision.ts";
 import { judgement } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
@@ -94,8 +94,17 @@ export const inspectedTurn = z.object({
   endedAt: z.number().nullable(),
   /** What was asked, and what was added meanwhile; `trust` says who speaks. */
   goal: z.array(z.object({ seq: z.number().int(), trust: trustLabel, text: z.string() })),
-  /** Checks that were in force at the turn's end. */
-  criteria: z.array(z.object({ checkId: z.string(), name: z.string(), kind: z.string(), authority: trustLabel, isRequired: z.boolean() })),
+  /** Checks and constraints that were in force at the turn's end, each with who asked for it; `constraint`: where it was said. */
+  criteria: z.array(
+    z.object({
+      checkId: z.string(),
+      name: z.string(),
+      kind: z.string(),
+      authority: trustLabel,
+      isRequired: z.boolean(),
+      constraint: z.enum(constraintSources).nullable(),
+    }),
+  ),
   actions: z.array(inspectedAction),
   evidence: z.array(inspectedEvidence),
   rounds: z.array(z.object({ round: z.number().int(), verdict: z.enum(["pass", "weak", "fail", "none"]), heading: z.string() })),

@@ -69,7 +69,7 @@ export function attestedEnd(events: readonly RecordedEvent[], wanted: number | n
           found = {
             ...about,
             ...{ turn, turnId, endedAt: event.at, report, policy, settings, tip: tip.payload },
-            checks: [...checks.values()],
+            checks: [...checks.values()].filter(({ constraint }) => constraint?.turn === undefined || constraint.turn === turn),
             evidence: [...evidence.values()],
             baseline: baseline?.evidence ?? [],
             scope: baseline,

@@ -24,7 +24,8 @@ export function statementOf(end: AttestedEnd, session: string, program: string, 
     return one === undefined ? [] : [{ check, one, attested: attestedCheckOf(check, one, end) }];
   });
   const ran = rows.filter(({ attested }) => attested.applies);
-  const names = (held: (row: (typeof ran)[number]) => boolean): string[] => ran.filter(held).map(({ check }) => check.name);
+  const names = (held: (row: (typeof ran)[number]) => boolean): string[] => ran.filter(held).map(({ check }) => nameOf(check));
+  const unjudged = checks.filter(({ kind }) => kind === "stated").length;
   const isWeak = ({ attested }: (typeof ran)[number]): boolean => attested.passed && attested.weaknesses.length > 0;
   const failed = names(({ attested }) => !attested.passed);
   const warned = names(isWeak);
@@ -51,6 +52,7 @@ export function statementOf(end: AttestedEnd, session: string, program: string, 
         tip: { seq: tip.seq, hash: tip.hash, keyId: tip.keyId },
         scope: { roots: roots.map(({ id }) => id), cwd: below(roots[0]?.path, cwd), outputs: [...end.outputs] },
         acceptedCheckChanges: [...end.settings.acceptCheckChanges],
+        ...(unjudged === 0 ? {} : { unjudged }),
         checks: rows.map(({ attested }) => attested),
       },
     },
@@ -62,14 +64,20 @@ function below(root: string | undefined, cwd: string | null): string {
   return root === undefined || cwd === null || !cwd.startsWith(`${root}/`) ? "" : cwd.slice(root.length + 1);
 }
 
+/** What somebody said to the model stays between them. */
+function nameOf({ name, constraint }: CheckDefinition): string {
+  return constraint?.source === "words" ? "a constraint in the user's words" : name;
+}
+
 function attestedCheckOf(check: CheckDefinition, one: Evidence, { baseline }: AttestedEnd): AttestedCheck {
   const before = baseline.find(({ checkId }) => checkId === check.id);
   const { counts, exitCode, passed } = one.run;
   return {
     checkId: check.id,
-    name: check.name,
+    name: nameOf(check),
     authority: check.authority,
     isRequired: check.isRequired,
+    ...(check.constraint === undefined ? {} : { constraint: check.constraint.source }),
     applies: one.applies !== false,
     definition: one.definition,
     baseline: before === undefined ? "not taken" : before.run.passed ? "pass" : "fail",
@@ -91,7 +99,7 @@ function checkDescriptor(check: CheckDefinition, one: Evidence): ResourceDescrip
   const text = definitionText(check);
   const isShown = sha256(text) === one.definition;
   return {
-    name: check.name,
+    name: nameOf(check),
     digest: { sha256: one.definition },
     ...(isShown ? { content: toBase64(new TextEncoder().encode(text)), mediaType: "application/json" } : {}),
     annotations: { type: "check", id: check.id, kind: check.kind },
@@ -115,7 +123,7 @@ function policyDescriptor({ policy, settings }: AttestedEnd): ResourceDescriptor
 function testsOf(check: CheckDefinition, { run }: Evidence): string[] {
   const { counts } = run;
   if (!run.passed || counts?.names === undefined || counts.failed > 0) return [];
-  return counts.names.map((name) => `${check.name} > ${name}`);
+  return counts.names.map((name) => `${nameOf(check)} > ${name}`);
 }
 
 /** Reads a statement and holds it against itself; or says what is wrong with it. */
@@ -161,7 +169,9 @@ export function gitTreeOf(subject: AttestationStatement["subject"]): string | nu
 export function shortfallOf({ predicate }: AttestationStatement): string | null {
   if (predicate.result === "FAILED") return "its result is FAILED";
   const required = predicate.holdfast.checks.filter(({ isRequired, applies }) => isRequired && applies);
-  if (required.length === 0) return "no required check was run";
+  const proves = ({ authority, constraint }: AttestedCheck): boolean =>
+    constraint === undefined && authority !== "tool" && authority !== "untrusted";
+  if (!required.some(proves)) return "no check that a person asked for was run";
   const short = required.find(({ passed, weaknesses }) => !passed || weaknesses.length > 0);
   return short === undefined ? null : `its required check ${JSON.stringify(short.name)} ${short.passed ? "is weak" : "failed"}`;
 }

@@ -4,6 +4,7 @@ import { openEnvelope, preAuthEncoding } from "@holdfast/checks/attestation/enve
 import { readStatement, shortfallOf } from "@holdfast/checks/attestation/statement";
 import type { PublicKey } from "@holdfast/node/host/public-keys";
 import { holds } from "@holdfast/node/host/public-keys";
+import { plural } from "../render/numbers.ts";
 
 type Finding = VerificationFinding;
 
@@ -69,7 +70,7 @@ function named(keyId: string | null): string {
 
 /** What the statement says about what it is worth. */
 function weigh(statement: AttestationStatement): Finding[] {
-  const { checks, scope, acceptedCheckChanges } = statement.predicate.holdfast;
+  const { checks, scope, acceptedCheckChanges, unjudged = 0 } = statement.predicate.holdfast;
   const shortfall = shortfallOf(statement);
   const note = (kind: Finding["kind"], detail: string): Finding => ({ kind, says: "note", detail });
   const open = checks.filter(({ sandboxed, applies }) => applies && !sandboxed).map(({ name }) => name);
@@ -79,6 +80,7 @@ function weigh(statement: AttestationStatement): Finding[] {
     ...(scope.outputs.length === 0 ? [] : [note("scope", `files that match ${scope.outputs.join(", ")} are not covered`)]),
     ...(open.length === 0 ? [] : [note("weight", `run without a sandbox: ${open.join(", ")}`)]),
     ...(failing.length === 0 ? [] : [note("weight", `not required, and not passed: ${failing.join(", ")}`)]),
+    ...(unjudged === 0 ? [] : [note("weight", `${plural(unjudged, "constraint")} of the work no code could judge`)]),
     ...(acceptedCheckChanges.length === 0
       ? []
       : [note("weight", `changes of the checks' inputs that a person accepted: ${acceptedCheckChanges.join(", ")}`)]),

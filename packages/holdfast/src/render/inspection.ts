@@ -41,12 +41,7 @@ function renderTurn(turn: InspectedTurn, row: Row): string[] {
   return [
     `turn ${number}  ${moment(startedAt)}`,
     ...goal.flatMap(({ trust, text }, index) => row(index === 0 ? "goal" : "and", `${brief(text)} (${trust})`)),
-    ...criteria.flatMap(({ name, kind, authority, isRequired }) =>
-      row(
-        "criterion",
-        `${sanitizeLine(name)} (${kind}, asked for by ${authority === "project" ? "the project" : `the ${authority}`}${isRequired ? "" : ", not required"})`,
-      ),
-    ),
+    ...criteria.flatMap((one) => row(one.constraint === null ? "criterion" : "constraint", describeCriterion(one))),
     ...done,
     ...(baseline.length + rounds.length === 0 ? [] : ["  checks"]),
     ...baseline.flatMap((one) => row("baseline", describeEvidence(one), 4)),
@@ -64,6 +59,13 @@ function renderTurn(turn: InspectedTurn, row: Row): string[] {
     ...(report?.message ? row("says", brief(report.message)) : []),
     ...(tip === null ? [] : row("signed", `event ${tip.seq}, ${shortDigest(tip.hash)}, with the key ${sanitizeLine(tip.keyId)}`)),
   ];
+}
+
+function describeCriterion({ name, kind, authority, isRequired, constraint }: InspectedTurn["criteria"][number]): string {
+  const by = authority === "tool" ? "the model" : authority === "project" ? "the project" : `the ${authority}`;
+  if (constraint === null) return sanitizeLine(`${name} (${kind}, asked for by ${by}${isRequired ? "" : ", not required"})`);
+  const where = { flag: "by --constraint", config: "by config", words: "in the user's words" }[constraint];
+  return sanitizeLine(`${name} (${where}; ${kind === "stated" ? "no code can judge it" : `judged by ${kind}`})`);
 }
 
 /** One call: why, whose decision, what was expected and observed, what it changed and what was checked after it. */

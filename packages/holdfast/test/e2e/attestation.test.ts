@@ -20,7 +20,7 @@ import { Validator } from "@cfworker/json-schema";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { preAuthEncoding } from "@holdfast/checks/attestation/envelope";
-import type { Verification } from "@holdfast/protocol";
+import type { AttestedTurn, Verification } from "@holdfast/protocol";
 import { openAttestation, verdictOf } from "../../src/evidence/findings.ts";
 import { allKeys, readKeys } from "../../src/evidence/keys.ts";
 import { repository } from "../pages.ts";
@@ -435,10 +435,34 @@ describe("only what was verified", () => {
 
   test("a commit that holds exactly the tested files is named, and one that holds others isn't", async () => {
     const own = await createPlace(fixes, files);
-    expect((await own.start(["exec", "--check", "sh test.sh", "fix add"]).finished).code).toBe(0);
+    expect(
+      (
+        await own.start([
+          "exec",
+          "--check",
+          "sh test.sh",
+          "--constraint",
+          "no new dependency",
+          "--constraint",
+          "be kind",
+          "fix add, don't touch test.sh",
+        ]).finished
+      ).code,
+    ).toBe(0);
     const subjects = async () =>
       (JSON.parse(payloadOf((await own.start(["attest"]).finished).stdout)) as { subject: unknown[] }).subject.slice(1);
     expect(await subjects()).toEqual([]);
+    const { checks, unjudged } = (
+      JSON.parse(payloadOf((await own.start(["attest"]).finished).stdout)) as { predicate: { holdfast: AttestedTurn } }
+    ).predicate.holdfast;
+    expect([unjudged, checks.map(({ name, constraint }) => [name, constraint])]).toEqual([
+      1,
+      [
+        ["sh test.sh", undefined],
+        ["no new dependency", "flag"],
+        ["a constraint in the user's words", "words"],
+      ],
+    ]);
     git(own.workspace, "commit", "-qam", "fix");
     const [tree, commit] = git(own.workspace, "rev-parse", "HEAD^{tree}", "HEAD").split("\n");
     expect(await subjects()).toEqual([

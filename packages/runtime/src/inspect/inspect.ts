@@ -61,7 +61,11 @@ function turnOf(
     goal: events.flatMap((event) =>
       event.type === "turn.started" || event.type === "input.taken" ? [saidIn(event.seq, event.payload.message)] : [],
     ),
-    criteria: checks.map(({ id, name, kind, authority, isRequired }) => ({ checkId: id, name, kind, authority, isRequired })),
+    criteria: checks.flatMap(({ id, name, kind, authority, isRequired, constraint }) =>
+      constraint?.turn === undefined || constraint.turn === number
+        ? [{ checkId: id, name, kind, authority, isRequired, constraint: constraint?.source ?? null }]
+        : [],
+    ),
     actions: actionsOf(
       events,
       evidence.filter(({ phase, round }) => phase === "final" && round === last),
