@@ -104,7 +104,8 @@ function criterionOf({ check, before, after, now }: Row): Criterion {
   const notes: string[] = [];
   if (check.kind === "stated") notes.push("the model was told; no code can judge it");
   if (check.constraint !== undefined) notes.push(`a constraint, ${sourceOf(check.constraint.source)}`);
-  if (check.authority === "tool") notes.push("proposed by the model: it proves nothing alone");
+  if (check.authority === "tool")
+    notes.push(`proposed by the model: ${isTrivial(check) ? "it passes whatever is done" : "it proves nothing alone"}`);
   if (after !== null && !runs(check, after)) notes.push(after.run.tail, ...(after.notes ?? []));
   else if (after !== null) {
     notes.push(describeRun(after.run));
@@ -120,6 +121,14 @@ function criterionOf({ check, before, after, now }: Row): Criterion {
     now,
     evidence: notes.join(", "),
   };
+}
+
+/** Whether a command ends well whatever the workspace holds. */
+function isTrivial(check: CheckDefinition): boolean {
+  if (check.kind !== "command") return false;
+  return /(?:\|\||;)\s*(?:true|:|exit 0)\s*$|^(?:\s*(?:true|:|exit 0|(?:echo|printf|pwd|date|sleep)\b[^|&;]*)\s*(?:&&|;|$))+$/.test(
+    check.command,
+  );
 }
 
 function sourceOf(source: "flag" | "config" | "words"): string {

@@ -105,6 +105,16 @@ export const callOutcome = z.object({
   endedTask: z.string().optional(),
   /** The session's plan from now on: set by `update_plan` alone. */
   steps: z.array(planStep).optional(),
+  /** A check more that the work is held to: set by `propose_check` alone. */
+  proposed: z
+    .object({
+      command: z.string(),
+      name: z.string(),
+      inputs: z.array(z.string()),
+      outputs: z.array(z.string()),
+      timeoutMs: z.number().int().positive(),
+    })
+    .optional(),
   /** How much of a task's output has now been shown, bytes. */
   shown: z.object({ taskId: z.string(), bytes: z.number().int().nonnegative() }).optional(),
   /** Parts of changes that the model has now read: set by `read_change` alone. */

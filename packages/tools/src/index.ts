@@ -6,6 +6,7 @@ import { editFile } from "./edit-file.ts";
 import { giveUp } from "./give-up.ts";
 import { httpRequest } from "./http-request.ts";
 import { listFolder } from "./list-folder.ts";
+import { proposeCheck } from "./propose-check.ts";
 import { readFile } from "./read-file.ts";
 import { readOutput } from "./read-output.ts";
 import { requestAccess } from "./request-access.ts";
@@ -43,5 +44,6 @@ export function createTools(ports: ToolPorts): Tool[] {
     askUser,
     giveUp,
     ...[...inputs, ...web, ...searches].map((tool) => ({ ...tool, isDeferred: true })),
+    ...(processes === null ? [] : [{ ...proposeCheck(ports), isDeferred: true, isUnnamed: true }]),
   ];
 }

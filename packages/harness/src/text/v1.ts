@@ -73,7 +73,7 @@ function describeHeld(checks: readonly CheckDefinition[]): string {
         ? `a look at what you read of ${check.range}`
         : `${check.name} (${check.kind})`,
   );
-  return `When you say you are done, the runtime runs: ${named.join("; ")}`;
+  return `When you say you are done, the runtime runs: ${named.join("; ")}. You may add checks: propose_check (see search_tools)`;
 }
 
 /** Null: a schema that no longer holds. */

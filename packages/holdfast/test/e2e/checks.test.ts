@@ -78,6 +78,35 @@ test("constraints of words, flags and config: what code can judge is held, the r
   expect({ code: unproven.code, isUnverified: unproven.stderr.includes("unverified") }).toEqual({ code: 0, isUnverified: true });
 }, 120_000);
 
+test("a check that the model proposes is held like the user's, under the same policy, and proves nothing alone", async () => {
+  const propose = (command: string) => ({ name: "use_tool", input: { name: "propose_check", input: { command } } });
+  const run = (calls: readonly object[]) =>
+    createPlace(
+      (results) => (results.length < calls.length ? { calls: [calls[results.length] as typeof fix] } : { text: "Fixed the sign." }),
+      files,
+    );
+  const more = await run([propose("test -f NOTES.md"), fix]);
+  const missed = await more.exec("--check", "sh test/sum.sh", "Fix sum");
+  expect({ code: missed.code, isNamed: missed.stderr.includes("test -f NOTES.md fails") }).toEqual({ code: 3, isNamed: true });
+
+  const both = await run([propose("test -s sum.sh"), fix]);
+  const proven = await both.exec("--check", "sh test/sum.sh", "Fix sum");
+  expect({ code: proven.code, isShown: proven.stderr.includes("proposed by the model") }).toEqual({ code: 0, isShown: true });
+
+  const alone = await run([propose("true"), fix]);
+  const { code, stderr } = await alone.exec("Fix sum");
+  expect({ code, isUnverified: stderr.includes("unverified"), isMarked: stderr.includes("passes whatever") }).toEqual({
+    code: 0,
+    isUnverified: true,
+    isMarked: true,
+  });
+
+  const refused = await run([propose("git push --force"), fix]);
+  expect((await refused.exec("--plan-checks")).stdout).toContain("no check");
+  const denied = await refused.exec("--check", "sh test/sum.sh", "Fix sum");
+  expect({ code: denied.code, isAdded: denied.stderr.includes("proposed by the model") }).toEqual({ code: 0, isAdded: false });
+}, 180_000);
+
 test("named checks of all kinds decide together", async () => {
   const honest = await createPlace((results) => (results.length < 1 ? { calls: [fix] } : { text: "Fixed the sign." }), files);
   configure(honest, named);

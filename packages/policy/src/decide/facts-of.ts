@@ -16,9 +16,11 @@ export async function factsOf(request: PolicyRequest, known: Known, isMcpAllowed
     return { ...whole(facts), origins };
   }
   switch (request.tool) {
-    case "run_command": {
+    case "run_command":
+    // The runtime runs it later, as a check.
+    case "propose_check": {
       const { command } = request.plan;
-      if (command === undefined) return single("unknown_tool", "run_command without a command");
+      if (command === undefined) return single("unknown_tool", `${request.tool} without a command`);
       const { parts, provenRead } = await commandParts(request, command, known);
       const asked = await askedPart(request, known.places);
       return { parts: [...parts, ...asked], provenRead: provenRead && asked.length === 0 };
