@@ -1,10 +1,11 @@
-import type { Report } from "@holdfast/protocol";
+import type { Json, Report } from "@holdfast/protocol";
 import type { DriveEnd } from "@holdfast/runtime";
 import { expect, test } from "vitest";
 import { renderApproval, renderEnding } from "../src/render/ending.ts";
 import { cells } from "../src/render/layout.ts";
 import { createProgress } from "../src/render/progress.ts";
 import { createStyle } from "../src/render/style.ts";
+import { worldRemarks } from "../src/render/world.ts";
 import { wholeTurn } from "./recorded.ts";
 
 const style = createStyle(false);
@@ -152,4 +153,21 @@ test("a turn that waits shows the exact input, what allowing it grants, and how 
 test("an ephemeral session is not offered to be resumed, and an idle one says so", () => {
   expect(renderEnding(end({}), { ...options, session: null }).join("\n")).not.toContain("resume");
   expect(renderEnding(end({ standing: "idle", report: null }), options).join("\n")).toContain("nothing to do");
+});
+
+test("what the model isn't told of the project's instructions is said, with the reason", () => {
+  const section = (id: string, trust: "project" | "tool", text: string, snapshot: Json = null) => ({ id, trust, text, snapshot });
+  const remarks = worldRemarks({
+    sections: [
+      section("instructions:AGENTS.md", "project", "From AGENTS.md:\n…", { path: "AGENTS.md", bytes: 100_000, shown: 32_768 }),
+      section("instructions:a/AGENTS.md", "project", "From a/AGENTS.md:\n…", { path: "a/AGENTS.md", bytes: 10, shown: 10 }),
+      section("instructions:b/AGENTS.md", "tool", "b/AGENTS.md was not read: it is no text."),
+    ],
+    shed: [{ kind: "skills", id: "skills:project", tokens: 900, why: "its kind's share" }],
+  });
+  expect(remarks).toEqual([
+    "b/AGENTS.md was not read: it is no text.",
+    "AGENTS.md is told in part: 32.8 kB of 100.0 kB ([instructions] max_bytes)",
+    "skills:project is told without 900 tokens of it: its kind's share",
+  ]);
 });

@@ -8,6 +8,7 @@ import { describeOffer } from "./offer.ts";
 import { renderPlan } from "./question.ts";
 import { sanitize, sanitizeLine } from "./sanitize.ts";
 import type { Style } from "./style.ts";
+import { worldRemarks } from "./world.ts";
 
 export interface ProgressOptions {
   readonly style: Style;
@@ -121,12 +122,8 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
 
   return (event) => {
     switch (event.type) {
-      case "world.observed": {
-        const unread = event.payload.sections.find((section) => section.id === "instructions" && section.trust === "untrusted");
-        return unread === undefined
-          ? []
-          : row("note", "this project's instructions were found and are not obeyed: it is not trusted (holdfast trust)", style.dim);
-      }
+      case "world.observed":
+        return worldRemarks(event.payload).flatMap((remark) => row("note", remark, style.dim));
       case "checks.accepted":
         for (const check of event.payload.checks) checkNames.set(check.id, check.name);
         return event.payload.checks.flatMap((check) => row("check", `${check.name}${check.isRequired ? "" : " (not required)"}`));

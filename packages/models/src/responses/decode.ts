@@ -92,10 +92,9 @@ export function createResponsesDecoder(identity: Identity, requestSize: number, 
 
   function finished(response: Shape, isCut: boolean): WirePart[] {
     settleRest(response);
-    const parts = withKept(
-      settled.toSorted((a, b) => a.at - b.at).map(({ part }) => part),
-      asText(response["id"]),
-    );
+    const inOrder = settled.toSorted((a, b) => a.at - b.at).map(({ part }) => part);
+    // One that was cut is no answer to follow on.
+    const parts = withKept(inOrder, isCut ? null : asText(response["id"]));
     const usage = readUsage(response["usage"]) ?? estimateUsage(requestSize, answerSize);
     parts.push({ type: "finished", finish: isCut ? "length" : hasCalls ? "calls" : "stop", usage, cost: readCost(response["usage"]) });
     return parts;

@@ -65,8 +65,8 @@ export function worldMark(input: Pick<WorldInput, "roots" | "cwd" | "now" | "ins
 }
 
 function statMark(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
 }
 
 function gitHead(cwd: string): string {
