@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import type { Checkpoint, Root, TreeNode } from "@holdfast/protocol";
+import type { Checkpoint, EventPayload, Report, Root, TreeNode } from "@holdfast/protocol";
 import { decodeManifest } from "@holdfast/node/observer/manifest";
 import type { FileRecord, Manifest } from "@holdfast/node/observer/manifest";
 import type { BlobStore, Checkpoints, RecordedEvent } from "@holdfast/runtime";
@@ -21,7 +21,8 @@ export interface SessionFile {
 }
 
 /** Where a version's content can be had. */
-export type Versions = ReadonlyMap<string, FileRecord | { readonly blob: string } | { readonly node: TreeNode } | "disk">;
+type Version = FileRecord | { readonly blob: string } | { readonly node: TreeNode } | "disk";
+export type Versions = ReadonlyMap<string, Version>;
 
 /** What else than the events is read. */
 export interface StateSources {
@@ -33,103 +34,143 @@ export interface StateSources {
   readonly doers: readonly Doer[];
 }
 
+/** What is being read of one file. */
+interface Reading {
+  readonly file: SessionFile;
+  /** Its root and its path below that; null where it lies in none. */
+  readonly place: { readonly root: string; readonly path: string } | null;
+  readonly sources: StateSources;
+  readonly states: FileState[];
+  readonly versions: Map<string, Version>;
+  readonly manifest: (id: string) => Promise<Manifest | null>;
+  hasBaseline: boolean;
+  /** What the file was before the turn's first change. */
+  atStart: FileState | undefined;
+  /** From the first whole tree on, what no checkpoint names is unchanged. */
+  isFollowed: boolean;
+  /** The last state that was taken over in that way: the next one takes its place. */
+  unchanged: FileState | null;
+}
+
 /** What the log, and the lists of files that it points to, say of one file; and where its versions are kept. */
 export async function fileStates(
-  { path, roots, now, isInScope, subject }: SessionFile,
+  file: SessionFile,
   events: readonly RecordedEvent[],
-  { blobs, journal, checkpoints, doers }: StateSources,
+  sources: StateSources,
 ): Promise<{ readonly states: readonly FileState[]; readonly versions: Versions }> {
+  const { path, roots, now } = file;
   const root = roots.find((one) => isWithin(one.path, path));
   const place = root === undefined ? null : { root: root.id, path: relative(root.path, path) };
-  const states: FileState[] = [];
-  const versions = new Map<string, FileRecord | { readonly blob: string } | { readonly node: TreeNode } | "disk">();
-  const manifests = createManifests(blobs);
-  const add = (state: FileState): void => void states.push(state);
-  const listed = async (seq: number, id: string | null): Promise<void> => {
-    const manifest = id === null || place === null ? null : await manifests(id);
-    if (manifest === null) return;
-    const record = manifest.records.find((one) => one.root === place?.root && one.path === place.path);
-    if (record === undefined && !isInScope) return;
-    add({ seq, digest: record?.digest ?? null });
-    if (record !== undefined && !versions.has(record.digest)) versions.set(record.digest, record);
+  const reading: Reading = {
+    ...{ file, place, sources, states: [], versions: new Map(), manifest: createManifests(sources.blobs) },
+    ...{ hasBaseline: false, atStart: undefined, isFollowed: false, unchanged: null },
   };
   const undoneAt = new Set(events.flatMap(({ type, seq }) => (type === "edits.undone" ? [seq] : [])));
-  for (const entry of journal ?? []) {
+  for (const entry of sources.journal ?? []) {
     if (entry.path !== path || entry.callId !== undefined) continue;
-    states.push(...followed(entry, doers, undoneAt.has(entry.seq)));
-    for (const node of [entry.before, entry.after]) if (node?.digest != null && node.content !== null) versions.set(node.digest, { node });
+    reading.states.push(...followed(entry, sources.doers, undoneAt.has(entry.seq)));
+    for (const node of [entry.before, entry.after]) keep(reading, node);
   }
-  const lookedAt = async (seq: number, { base, failed }: Checkpoint): Promise<void> => {
-    if (journal === null || failed !== undefined || !isInScope) return;
-    if (base === undefined) {
-      // What isn't among the changes since the look before is as it was.
-      const last = states.reduce<FileState | null>((best, one) => (one.seq < seq && one.seq >= (best?.seq ?? 0) ? one : best), null);
-      if (!isFollowed || last === null) return;
-      if (last === unchanged) states.splice(states.indexOf(last), 1);
-      unchanged = { seq, digest: last.digest };
-      add(unchanged);
+  for (const event of events) await read(reading, event, events);
+  if (now !== undefined) reading.states.push({ seq: Number.POSITIVE_INFINITY, digest: now });
+  if (now !== undefined && now !== null) reading.versions.set(now, "disk");
+  return { states: inOrder(reading.states), versions: reading.versions };
+}
+
+async function read(reading: Reading, event: RecordedEvent, events: readonly RecordedEvent[]): Promise<void> {
+  const { file, states } = reading;
+  const { seq } = event;
+  switch (event.type) {
+    case "baseline.recorded":
+    case "snapshot.recorded":
+      // A later baseline lists the files of the first one.
+      if (event.type === "baseline.recorded" && reading.hasBaseline) return;
+      reading.hasBaseline ||= event.type === "baseline.recorded";
+      reading.atStart = await listed(reading, seq, event.payload.manifest);
       return;
-    }
-    const tree = await checkpoints?.tree(base);
-    if (tree == null) return;
-    isFollowed = true;
-    const node = tree.get(path);
-    add({ seq, digest: node?.digest ?? null });
-    if (node?.digest != null && node.content !== null) versions.set(node.digest, { node });
-  };
-  let isFollowed = false;
-  /** The last such state that was taken over: the next one takes its place. */
-  let unchanged: FileState | null = null;
-  /** What the file was before the turn's first change. */
-  let atStart: FileState | undefined;
-  let hasBaseline = false;
-  for (const event of events) {
-    switch (event.type) {
-      case "baseline.recorded":
-      case "snapshot.recorded":
-        // A later baseline lists the files of the first one.
-        if (event.type === "baseline.recorded" && hasBaseline) break;
-        hasBaseline ||= event.type === "baseline.recorded";
-        await listed(event.seq, event.payload.manifest);
-        atStart = states.at(-1)?.seq === event.seq ? states.at(-1) : undefined;
-        break;
-      case "call.intended":
-        if (event.payload.checkpoint !== undefined) await lookedAt(event.seq, event.payload.checkpoint);
-        break;
-      case "call.settled": {
-        const { callId, outcome } = event.payload;
-        for (const file of outcome.changed ?? []) {
-          if (file.path !== path) continue;
-          add({ seq: event.seq, digest: file.beforeDigest });
-          add({ seq: event.seq, digest: file.afterDigest, by: callId });
-          if (file.before !== null && file.beforeDigest !== null) versions.set(file.beforeDigest, { blob: file.before });
-        }
-        for (const seen of outcome.seen ?? []) if (seen.path === path) add({ seq: event.seq, digest: seen.digest });
-        for (const file of outcome.files ?? []) if (file.path === path) add({ seq: event.seq, digest: file.after });
-        break;
-      }
-      case "edits.undone":
-        if (event.payload.changes === undefined) states.push(...undone(event.payload.callIds, path, events, event.seq));
-        break;
-      case "check.completed":
-        // The whole tree is now as it was then: so is the file.
-        if (event.payload.evidence.subjectAfter === subject && isInScope && now !== undefined) add({ seq: event.seq, digest: now });
-        break;
-      case "turn.ended": {
-        if (event.payload.checkpoint !== undefined) await lookedAt(event.seq, event.payload.checkpoint);
-        const { changes, changesKnown } = event.payload.report;
-        const named = place === null || roots.length === 1 ? (place?.path ?? "") : `${place.root}:${place.path}`;
-        const isNamed = changes.some((change) => change.path === named);
-        if (changesKnown && !isNamed && atStart !== undefined && isInScope) add({ ...atStart, seq: event.seq });
-        atStart = undefined;
-        break;
-      }
-      default:
-    }
+    case "call.intended":
+      if (event.payload.checkpoint !== undefined) await lookedAt(reading, seq, event.payload.checkpoint);
+      return;
+    case "call.settled":
+      settled(reading, seq, event.payload);
+      return;
+    case "edits.undone":
+      if (event.payload.changes === undefined) states.push(...undone(event.payload.callIds, file.path, events, seq));
+      return;
+    case "check.completed":
+      // The whole tree is now as it was then: so is the file.
+      if (event.payload.evidence.subjectAfter === file.subject && file.isInScope && file.now !== undefined)
+        states.push({ seq, digest: file.now });
+      return;
+    case "turn.ended":
+      if (event.payload.checkpoint !== undefined) await lookedAt(reading, seq, event.payload.checkpoint);
+      ended(reading, seq, event.payload.report);
+      return;
+    default:
   }
-  if (now !== undefined) add({ seq: Number.POSITIVE_INFINITY, digest: now });
-  if (now !== undefined && now !== null) versions.set(now, "disk");
-  return { states: inOrder(states), versions };
+}
+
+/** The file as a list of the workspace's files has it; undefined where that tells nothing. */
+async function listed(
+  { file, place, states, versions, manifest }: Reading,
+  seq: number,
+  id: string | null,
+): Promise<FileState | undefined> {
+  const found = id === null || place === null ? null : await manifest(id);
+  const record = found?.records.find((one) => one.root === place?.root && one.path === place.path);
+  if (found === null || (record === undefined && !file.isInScope)) return undefined;
+  const state = { seq, digest: record?.digest ?? null };
+  states.push(state);
+  if (record !== undefined && !versions.has(record.digest)) versions.set(record.digest, record);
+  return state;
+}
+
+/** What a checkpoint says of a file that is not among its changes: as in its whole tree, or else as it was. */
+async function lookedAt(reading: Reading, seq: number, { base, failed }: Checkpoint): Promise<void> {
+  const { file, states, sources } = reading;
+  if (sources.journal === null || !file.isInScope) return;
+  if (failed !== undefined) {
+    reading.isFollowed = false;
+    return;
+  }
+  if (base !== undefined) {
+    const tree = await sources.checkpoints?.tree(base);
+    if (tree == null) return;
+    reading.isFollowed = true;
+    const node = tree.get(file.path) ?? null;
+    states.push({ seq, digest: node?.digest ?? null });
+    keep(reading, node);
+    return;
+  }
+  const last = states.reduce<FileState | null>((best, one) => (one.seq < seq && one.seq >= (best?.seq ?? 0) ? one : best), null);
+  if (!reading.isFollowed || last === null) return;
+  if (last === reading.unchanged) states.splice(states.indexOf(last), 1);
+  reading.unchanged = { seq, digest: last.digest };
+  states.push(reading.unchanged);
+}
+
+function keep({ versions }: Reading, node: TreeNode | null): void {
+  if (node !== null && node.digest !== null && node.content !== null) versions.set(node.digest, { node });
+}
+
+/** What a call's end says: an edit what it changed, others what they saw of the file. */
+function settled({ file: { path }, states, versions }: Reading, seq: number, { callId, outcome }: EventPayload<"call.settled">): void {
+  for (const file of outcome.changed ?? []) {
+    if (file.path !== path) continue;
+    states.push({ seq, digest: file.beforeDigest }, { seq, digest: file.afterDigest, by: callId });
+    if (file.before !== null && file.beforeDigest !== null) versions.set(file.beforeDigest, { blob: file.before });
+  }
+  for (const seen of outcome.seen ?? []) if (seen.path === path) states.push({ seq, digest: seen.digest });
+  for (const file of outcome.files ?? []) if (file.path === path) states.push({ seq, digest: file.after });
+}
+
+/** A file that a turn's report doesn't name is at its end what it was at its start. */
+function ended(reading: Reading, seq: number, { changes, changesKnown }: Report): void {
+  const { file, place, atStart, states } = reading;
+  reading.atStart = undefined;
+  const named = place === null || file.roots.length === 1 ? place?.path : `${place.root}:${place.path}`;
+  if (!changesKnown || atStart === undefined || !file.isInScope || changes.some((change) => change.path === named)) return;
+  states.push({ ...atStart, seq });
 }
 
 /** What a checkpoint, or an undo, says of one change. Where several calls ran side by side, it can't say which of them it was. */
