@@ -212,6 +212,21 @@ test("a window of ten thousand tokens is shortened before its provider has to re
   for (const { items } of model.requests) expect(JSON.stringify(items).length / 4).toBeLessThan(8_000);
 });
 
+test("a server that counts no tokens is not believed: the window is shortened all the same", async () => {
+  const { model, tool } = reader(8);
+  const silent: typeof model = {
+    ...model,
+    async *sample(request, signal) {
+      for await (const part of model.sample(request, signal))
+        yield part.type === "finished" ? { ...part, usage: { ...part.usage, inputTokens: 0, outputTokens: 0 } } : part;
+    },
+  };
+  const world = createWorld({ model: silent, tools: [tool] });
+  const { session, end } = await runPrompt(portsOf(world), { compactAtTokens: 9_000 });
+  expect(end.standing).toBe("unverified");
+  expect((await compactionsOf(world, session)).length).toBeGreaterThan(0);
+});
+
 test("a result that alone fills the next window keeps both ends there, and says how the rest is got back", async () => {
   const { model, tool } = reader(3, async () => done(`begin ${"z".repeat(60_000)} end`, { output: "out_1" }));
   const world = createWorld({ model, tools: [tool] });

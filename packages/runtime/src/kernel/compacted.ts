@@ -82,10 +82,13 @@ export function countStep(head: Head, atSteps: number | undefined): Head {
 /** How much a window must have grown since a compaction of it failed before it is tried again by itself. */
 const growth = 1.25;
 
+/** Hardly any text has more characters a token: servers that count less than that, or nothing, are not believed. */
+const mostCharsAToken = 8;
+
 /** Tokens of the next request: as the provider counted the last one, and about what came since. */
 export function requestTokens({ measured, windowChars }: Head): number {
   const since = measured === undefined ? windowChars + 8_000 : Math.max(0, windowChars - measured.chars);
-  return Math.ceil((measured?.tokens ?? 0) + since / 4);
+  return Math.ceil(Math.max((measured?.tokens ?? 0) + since / 4, windowChars / mostCharsAToken));
 }
 
 export function isCompactionDue(head: Head, compactAt: number | null): boolean {
