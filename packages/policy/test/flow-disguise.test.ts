@@ -121,6 +121,17 @@ test("what stands in the user's own words is nobody else's, in whatever writing"
     expect((await own.decide("send_mail", { ...plain.send_mail, subject: "Hello", body })).decision).not.toBe("deny");
 });
 
+test("a full stop without a blank behind it is no address that a text could hide", async () => {
+  const mailed = [{ id: 1, sender: "nora.lind@north.example", subject: "Trip", body: "I come tomorrow.Please wait at the station.Thanks" }];
+  const own = session("Tell nora.lind@north.example that I wait for her at the station tomorrow.").saw(
+    "find_messages",
+    { query: "trip" },
+    mailed,
+  );
+  const body = "I'll be there tomorrow, please look for me at the station. Thanks!";
+  expect((await own.decide("send_mail", { to: ["nora.lind@north.example"], subject: "Trip", body })).decision).toBe("allow");
+});
+
 test("a time is a time: further words in it are a question, repetitions and zones are none", async () => {
   for (const start of ["2026-06-09T11:00:00+02:00", "June 9th, 11 am", "Tue 9 Jun 2026 11:00 GMT", "2026-06-09 11:00 Europe/Berlin"])
     expect([start, (await asked.decide("add_meeting", { ...plain.add_meeting, start }, { tools })).decision]).toEqual([start, "allow"]);

@@ -1,6 +1,7 @@
 import type { Mandate } from "./action.ts";
 import type { Atom } from "./atoms.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
+import { judgeDictation } from "./dictation.ts";
 import { disguisedIn } from "./disguise.ts";
 import type { Finding } from "./finding.ts";
 import type { FlowMemory } from "./memory.ts";
@@ -10,7 +11,7 @@ import { readRequest } from "./request.ts";
 import type { Slot } from "./slots.ts";
 import type { Piece } from "./source.ts";
 import type { DescribedTool } from "./tool.ts";
-import { rowOf, tellingWords, withoutDomains, wordsOf } from "./words.ts";
+import { rowOf, wordsOf } from "./words.ts";
 
 /** So many words in a row are a quotation: of a title, and of a text. */
 const quotedTitle = 4;
@@ -155,37 +156,4 @@ function runIn({ row }: Piece, words: readonly string[], at: number): readonly s
 /** It stands in a field as well: an address, a name. */
 function isField({ named }: FlowMemory, run: readonly string[]): boolean {
   return named.has(run.join(" "));
-}
-
-function isDictation(text: string): boolean {
-  return /\s/.test(text.trim()) && wordsOf(text).length >= 2 && atomsOf(text).length === 0;
-}
-
-/** Where the user said word for word what is to be told, it is told. `{name}`, `<name>` and `[name]` stand for anything. */
-function judgeDictation(said: readonly Slot[], { by }: Mandate, slots: readonly Slot[]): Finding[] {
-  const whom = slots.flatMap(({ role, value }) => (role === "address" ? tellingWords(withoutDomains(String(value))) : []));
-  const ofThem = by.filter(({ words }) => whom.some((word) => words.has(word)));
-  const dictations = (ofThem.length > 0 ? ofThem : by).map(({ quoted }) => quoted.filter(isDictation));
-  const dictated = dictations.flat();
-  const texts = said.map(({ value }) => rowOf(wordsOf(String(value))));
-  // One of the requests that it may be leaves the words open.
-  if (dictated.length === 0 || texts.length === 0 || (ofThem.length > 0 && dictations.some((quotes) => quotes.length === 0))) return [];
-  const isTold = dictated.some((quote) => {
-    const parts = quote
-      .split(/\{[^{}]*\}|<[^<>]*>|\[[^[\]]*\]/)
-      .map((part) => rowOf(wordsOf(part)))
-      .filter((part) => part.trim() !== "");
-    return texts.some((text) => parts.every((part) => text.includes(part)));
-  });
-  return isTold
-    ? []
-    : [
-        {
-          type: "unproven",
-          id: "dictated",
-          path: said[0]!.path,
-          value: String(said[0]!.value),
-          sentence: "It isn't what you said word for word.",
-        },
-      ];
 }

@@ -17,6 +17,8 @@ const gram = 6;
 const mostAlike = 64;
 
 export function mark(marks: Marks, atom: Atom): void {
+  // "I come tomorrow.Please wait": a full stop without a blank makes no address that could be hidden elsewhere.
+  if (atom.kind === "url" && /^[^/:.]+\.\p{Lu}[^/:.]*$/u.test(atom.text)) return;
   const { letters } = lettersOf(atom.key.replace(/^www\./, ""));
   if (letters.length < (isAddress(atom) ? shortestAddress : shortestCode)) return;
   const key = letters.slice(0, gram);

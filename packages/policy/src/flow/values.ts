@@ -1,5 +1,6 @@
 import type { Mandate } from "./action.ts";
 import { isWorkedOut } from "./amounts.ts";
+import { isDictation } from "./dictation.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
 import { daysOf, isOfTime, isSameDate, isSameDay, timeZone } from "./dates.ts";
 import type { Finding, FlowCall } from "./finding.ts";
@@ -19,6 +20,7 @@ import {
   saysWhom,
 } from "./origin.ts";
 import type { Slot } from "./slots.ts";
+import type { Piece } from "./source.ts";
 import { nameWords, stem, tellingWords, wordsOf } from "./words.ts";
 
 /** Where something goes, or who gets it: said by the user, or of a record that the user's words point to. */
@@ -43,12 +45,20 @@ export function judgeAddress(memory: FlowMemory, slot: Slot, mandate: Mandate): 
       return [finding(memory, isSpokenOf(memory, value, origin.pieces) ? "tainted" : "unproven", "address", slot, origin, isAnother)];
     case "prose": {
       const [atom] = parts;
-      if (atom !== undefined && isPickedOut(memory, atom, origin.pieces)) return [];
+      if (atom !== undefined ? isPickedOut(memory, atom, origin.pieces) : isListed(memory, origin.pieces, mandate)) return [];
       return [finding(memory, "tainted", "address", slot, origin, isAnother)];
     }
     case "none":
       return isMadeOfSaid(memory, value, parts.length > 0) ? [] : [finding(memory, "unproven", "address", slot, origin)];
   }
+}
+
+/**
+ * "Write 'Hi {name}, bring {what}' to everyone on that page": a name, no address, in a text that the user named, to whom goes
+ * what they said word for word (another text is a question, see `judgeDictation`).
+ */
+function isListed(memory: FlowMemory, pieces: readonly Piece[], { by }: Mandate): boolean {
+  return by.some(({ open, quoted }) => open === "all" && quoted.some(isDictation)) && pieces.some((piece) => isNamedSource(memory, piece));
 }
 
 /** What is acted on, by name or number. A number names something of one kind alone: an event's is no file's. */
