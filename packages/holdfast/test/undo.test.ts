@@ -67,7 +67,7 @@ const ended = (...changes: TreeChange[]) =>
     checkpoint: { changes, blobs: [] },
   });
 const reads = { changesOf: async ({ changes }: Checkpoint) => changes, tree: async () => null };
-const planOf = async (events: StoredEvent[], from = 1) => planUndo((await readJournal(events, from, reads, null)).entries);
+const planOf = async (events: StoredEvent[], from = 1) => planUndo(await readJournal(events, from, reads, null));
 
 describe("the plan", () => {
   test("merges several edits of a file into one step back, and leaves out what ends as it began", async () => {
@@ -117,14 +117,19 @@ describe("the plan", () => {
     expect(plan.steps.map(({ path }) => path)).toEqual(["f"]);
   });
 
-  test("an undo is a change like any other; one of an older log takes away its edits", async () => {
+  test("what was undone is as if it had never been, also under undos that go further back; one of an older log takes away its edits", async () => {
     const events = stored(turn, edit("a", change("f", "1", "2")), turn, edit("b", change("f", "2", "3")), turn);
     expect((await planOf(events, 3)).steps.map(({ to }) => to?.digest)).toEqual(["2"]);
     expect((await planOf(events)).steps.map(({ to }) => to?.digest)).toEqual(["1"]);
-    const undone = { callIds: ["b"], changes: [moved("f", "3", "2")] };
-    const after = (payload: EventPayload<"edits.undone">) => [...events, { ...stored(event("edits.undone", payload))[0]!, seq: 6 }];
+    const after = (...payloads: EventPayload<"edits.undone">[]) => [
+      ...events,
+      ...payloads.map((payload, at) => ({ ...stored(event("edits.undone", payload))[0]!, seq: 6 + at })),
+    ];
+    const undone = { callIds: ["b"], since: 3, changes: [moved("f", "3", "2")] };
     expect((await planOf(after(undone), 3)).steps).toEqual([]);
     expect((await planOf(after(undone))).steps.map(({ from, to }) => [from?.digest, to?.digest])).toEqual([["2", "1"]]);
+    expect((await planOf(after(undone, { callIds: ["a", "b"], since: 1, changes: [moved("f", "2", "1")] }), 3)).steps).toEqual([]);
+    expect((await planOf(after(undone, { callIds: ["a", "b"], since: 1, changes: [moved("f", "2", "1")] }))).steps).toEqual([]);
     expect((await planOf(after({ callIds: ["b"] }), 3)).steps).toEqual([]);
   });
 

@@ -293,6 +293,8 @@ export const eventPayloads = {
    */
   "edits.undone": z.object({
     callIds: z.array(z.string()),
+    /** All that the session had changed from this event on, as far as it was not undone before. */
+    since: z.number().int().positive().optional(),
     changes: z.array(treeChange).optional(),
     list: z.string().optional(),
     /** What the store must keep for it. */

@@ -1,5 +1,6 @@
 import type { EventPayload, StoredEvent, TreeChange } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
+import { eventPayloads } from "@holdfast/protocol/event";
 import type { Checkpoints, Restore, RestoreResult, RestoreStep } from "@holdfast/runtime";
 import { isSameNode } from "@holdfast/runtime/tree-change";
 import type { OpenHost } from "../runtime-api.ts";
@@ -28,6 +29,11 @@ export interface UndoOptions {
   readonly onWait?: (message: string) => void;
 }
 
+/** What a restore that is under way keeps for its record. */
+interface UndoNote {
+  readonly callIds: readonly string[];
+  readonly since: number;
+}
 /** More changes than these are listed in a blob. */
 const mostInline = 200;
 const largestShown = 1024 * 1024;
@@ -57,7 +63,7 @@ export async function undoSession(host: OpenHost, session: string, options: Undo
       } else {
         const prepared = await prepare(host, checkpoints, session, options);
         undone = prepared.undone;
-        restore = { steps: prepared.steps, note: prepared.callIds };
+        restore = { steps: prepared.steps, note: { ...prepared.note, callIds: [...prepared.note.callIds] } };
         if (prepared.steps.length === 0) return null;
         result = await checkpoints.restore(session, restore);
       }
@@ -67,7 +73,7 @@ export async function undoSession(host: OpenHost, session: string, options: Undo
       const isLong = changes.length > mostInline;
       const list = isLong ? await ports.blobs.put(new TextEncoder().encode(JSON.stringify(changes))) : undefined;
       const payload: EventPayload<"edits.undone"> = {
-        callIds: Array.isArray(restore.note) ? restore.note.map(String) : [],
+        ...eventPayloads["edits.undone"].parse(restore.note),
         changes: isLong ? [] : [...changes],
         ...(list === undefined ? {} : { list, blobs: [list] }),
       };
@@ -89,7 +95,7 @@ function bare(node: RestoreStep["to"]): RestoreStep["to"] {
 
 interface PreparedUndo {
   readonly steps: readonly RestoreStep[];
-  readonly callIds: string[];
+  readonly note: UndoNote;
   readonly undone: Undone;
 }
 
@@ -101,7 +107,7 @@ async function prepare(host: OpenHost, checkpoints: Checkpoints, session: string
   };
   for (const before of placesOf(events, reach)) {
     const journal = await readJournal(events, before, checkpoints, lookNow);
-    const { steps, interleaved } = planUndo(journal.entries);
+    const { steps, interleaved } = planUndo(journal);
     const now = await checkpoints.nodesAt(steps.map(({ path }) => path));
     const open = steps.filter(({ path, to }) => !isSameNode(now.get(path) ?? null, to));
     if (steps.length === 0 && reach === "last") continue;
@@ -120,11 +126,11 @@ async function prepare(host: OpenHost, checkpoints: Checkpoints, session: string
     const left = notUndone(journal, othersOf(events, before), hasNetwork(events));
     return {
       steps: open,
-      callIds: journal.calls.map(({ callId }) => callId),
+      note: { callIds: journal.calls.map(({ callId }) => callId), since: before },
       undone: { files: open.map(fileOf), diff, left: open.length === 0 ? [] : left, isFinished: false },
     };
   }
-  return { steps: [], callIds: [], undone: { files: [], diff: [], left: [], isFinished: false } };
+  return { steps: [], note: { callIds: [], since: 1 }, undone: { files: [], diff: [], left: [], isFinished: false } };
 }
 
 /** Where an undo may begin, the likeliest first. */

@@ -22,7 +22,7 @@ export async function changedSteps(
     const own = entries.filter((entry) =>
       entry.callId === undefined ? entry.seq >= call.seq && entry.seq < next : entry.callId === call.callId,
     );
-    const files = planUndo(own).steps.filter(({ from, to }) => (to ?? from)?.kind !== "folder").length;
+    const files = planUndo({ entries: own, undos: [] }).steps.filter(({ from, to }) => (to ?? from)?.kind !== "folder").length;
     return { point: `${call.turn}.${call.step}`, summary: call.plan.summary, files };
   });
 }

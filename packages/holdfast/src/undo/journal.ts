@@ -37,6 +37,8 @@ export interface Journal {
   readonly checkpoints: readonly { readonly seq: number; readonly checkpoint: Checkpoint }[];
   /** Lists that are no longer stored: what they said isn't known. */
   readonly isWhole: boolean;
+  /** Undos: all that the session had changed from `since` to `seq` was taken back. */
+  readonly undos: readonly { readonly seq: number; readonly since: number }[];
 }
 
 type Reads = Pick<Checkpoints, "changesOf" | "tree">;
@@ -74,7 +76,13 @@ export async function readJournal(events: readonly StoredEvent[], from: number, 
     if (now !== null) await readGap(state, state.lastBold, now, reads);
   }
   const entries = state.entries.filter((entry) => entry.seq >= from).sort((a, b) => a.seq - b.seq);
-  return { entries, calls: state.calls.filter((call) => call.seq >= from), checkpoints: state.checkpoints, isWhole: state.isWhole };
+  return {
+    entries,
+    calls: state.calls.filter((call) => call.seq >= from),
+    checkpoints: state.checkpoints,
+    isWhole: state.isWhole,
+    undos: state.undos,
+  };
 }
 
 interface ReadState {
@@ -94,6 +102,7 @@ interface ReadState {
   skipped: { readonly seq: number; readonly checkpoint: Checkpoint }[];
   manifest: string | null;
   isWhole: boolean;
+  readonly undos: { readonly seq: number; readonly since: number }[];
 }
 
 function emptyState(): ReadState {
@@ -110,6 +119,7 @@ function emptyState(): ReadState {
     skipped: [],
     manifest: null,
     isWhole: true,
+    undos: [],
   };
 }
 
@@ -188,9 +198,14 @@ async function readGap(state: ReadState, seq: number, tree: ReadonlyMap<string, 
   }
 }
 
-/** An undo is a change like any other. Older logs only say whose edits were taken back: as if they had not been made. */
+/** What an undo made of the files is a change, too. Older logs only say whose edits were taken back: as if they had not been made. */
 async function readUndone(state: ReadState, seq: number, undone: EventPayload<"edits.undone">, reads: Reads): Promise<void> {
   const { changes, list, callIds } = undone;
+  if (undone.since !== undefined) {
+    state.undos.push({ seq, since: undone.since });
+    // What a command without a recorded end had done is undone with it.
+    if (undone.since <= state.lastBold) state.isUnclosed = false;
+  }
   if (changes !== undefined) {
     const all = list === undefined ? changes : await reads.changesOf({ changes, list, blobs: [] });
     if (all === null) state.isWhole = false;

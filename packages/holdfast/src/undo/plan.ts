@@ -1,6 +1,6 @@
 import type { RestoreStep } from "@holdfast/runtime";
 import { isSameNode } from "@holdfast/runtime/tree-change";
-import type { JournalEntry } from "./journal.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
 
 export interface UndoPlan {
   /** Each path that the session changed, from what it left there to what was there before. */
@@ -9,10 +9,13 @@ export interface UndoPlan {
   readonly interleaved: readonly string[];
 }
 
-/** What these changes come to, path by path. What only others changed is theirs, and left alone. Pure. */
-export function planUndo(entries: readonly JournalEntry[]): UndoPlan {
+/**
+ * What a journal comes to, path by path. What only others changed is theirs, and left alone; what was undone before is as if
+ * it had never been. Pure.
+ */
+export function planUndo({ entries, undos }: Pick<Journal, "entries" | "undos">): UndoPlan {
   const byPath = new Map<string, JournalEntry[]>();
-  for (const entry of entries) {
+  for (const entry of withoutUndone(entries, undos)) {
     const known = byPath.get(entry.path);
     if (known === undefined) byPath.set(entry.path, [entry]);
     else known.push(entry);
@@ -30,4 +33,14 @@ export function planUndo(entries: readonly JournalEntry[]): UndoPlan {
     steps.push({ path, from: last.after, to: first.before });
   }
   return { steps: steps.sort((a, b) => (a.path < b.path ? -1 : 1)), interleaved };
+}
+
+function withoutUndone(entries: readonly JournalEntry[], undos: Journal["undos"]): readonly JournalEntry[] {
+  let left = entries;
+  for (const { seq, since } of undos) {
+    const isWithin = (entry: JournalEntry): boolean => entry.seq >= since && entry.seq <= seq;
+    const paths = new Set(left.filter((entry) => isWithin(entry) && entry.by === "session").map(({ path }) => path));
+    left = left.filter((entry) => !isWithin(entry) || !paths.has(entry.path));
+  }
+  return left;
 }

@@ -64,6 +64,8 @@ test("undo --to a step keeps what came before it, and refuses where a person cha
   expect(readFileSync(at("own.txt"), "utf8")).toBe("a person's own\n");
   expect((await place.start(["undo", "--all"]).finished).code).toBe(0);
   expect(readFileSync(at("a.txt"), "utf8")).toBe("one\n");
+  expect((await place.start(["undo"]).finished).stderr).toContain("nothing to undo");
+  expect(readFileSync(at("a.txt"), "utf8")).toBe("one\n");
   expect((await place.start(["undo", "--to", "9.9"]).finished).stderr).toContain("has no step 9.9");
 });
 

@@ -28,8 +28,6 @@ export interface Keeping {
 export interface Keeper {
   /** Where content with this digest is kept; null where it isn't, or no longer. */
   placeOf(digest: string): Promise<ContentPlace | null>;
-  /** Tells of content that an earlier process kept. */
-  know(digest: string, place: ContentPlace): void;
   /** Keeps what isn't kept yet; resolves once it is durable. Never throws for want of room. */
   keep(wanted: readonly Wanted[]): Promise<Keeping>;
 }
@@ -60,7 +58,6 @@ export function createKeeper(blobs: BlobStore, snapshots: KeptContents, budget: 
 
   return {
     placeOf,
-    know: (digest, place) => void known.set(digest, place),
     async keep(wanted) {
       const written: string[] = [];
       const unkept: { path: string; why: "too_large" | "unreadable" | "no_room" }[] = [];
