@@ -1,40 +1,19 @@
-import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { bundleFromJSON } from "@sigstore/bundle";
 import { toSignedEntity, toTrustMaterial, Verifier } from "@sigstore/verify";
 import { Validator } from "@cfworker/json-schema";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { preAuthEncoding } from "@holdfast/checks/attestation/envelope";
-import type { AttestedTurn, Verification } from "@holdfast/protocol";
+import type { Verification } from "@holdfast/protocol";
 import { openAttestation, verdictOf } from "../../src/evidence/findings.ts";
 import { allKeys, readKeys } from "../../src/evidence/keys.ts";
 import { repository } from "../pages.ts";
+import { files, fixes, git, payloadOf } from "./adder.ts";
 import type { Finished, Place } from "./run.ts";
 import { createPlace } from "./run.ts";
-
-const files = {
-  "add.sh": "echo $(( $1 - $2 ))\n",
-  "test.sh": '[ "$(sh add.sh 2 3)" = 5 ] && echo "1..1" && echo "ok 1 - adds"\n',
-};
-const fixes = (results: readonly string[]) =>
-  results.length === 0
-    ? { calls: [{ name: "edit_file", input: { path: "add.sh", edits: [{ old: "$1 - $2", new: "$1 + $2" }] } }] }
-    : { text: "Fixed." };
 
 /** One verified turn with its attestation, for all tests that only look. */
 let place: Place;
@@ -43,8 +22,6 @@ let folder: string;
 let publicKey: string;
 const home = (): string => join(place.home, ".holdfast");
 const run = (...args: string[]): Promise<Finished> => place.start(args).finished;
-const git = (where: string, ...args: string[]): string =>
-  execFileSync("git", ["-C", where, "-c", "user.name=t", "-c", "user.email=t@example.org", ...args], { encoding: "utf8" });
 
 /** Kept from the clean-up after each test. */
 const kept: (() => void)[] = [];
@@ -105,9 +82,7 @@ function forged(
   return { text: JSON.stringify(envelope), pem: key.publicKey.export({ type: "spki", format: "pem" }).toString() };
 }
 
-const payloadOf = (envelope: string): string => Buffer.from((JSON.parse(envelope) as { payload: string }).payload, "base64").toString();
-
-describe("an attestation of a verified turn", () => {
+describe("an attestation of a verified turn", { timeout: 120_000 }, () => {
   test("is verified by an independent implementation with nothing but the public key, and a changed one is not", () => {
     const envelope = JSON.parse(text) as { payload: string; payloadType: string; signatures: { keyid: string; sig: string }[] };
     const bundle = (dsse: object) =>
@@ -191,7 +166,7 @@ describe("an attestation of a verified turn", () => {
   });
 });
 
-describe("on another machine", () => {
+describe("on another machine", { timeout: 120_000 }, () => {
   const elsewhere = () => {
     const other = join(folder, "elsewhere");
     mkdirSync(other, { recursive: true });
@@ -243,7 +218,7 @@ describe("on another machine", () => {
   });
 });
 
-describe("input that means no good", () => {
+describe("input that means no good", { timeout: 120_000 }, () => {
   const invalid = async (content: string | Uint8Array, ...args: string[]) => {
     const found = await verify([write("bad.json", content), ...args]);
     return [found.code, found.verdict, found.kinds[0], found.report.statement] as const;
@@ -345,7 +320,7 @@ describe("input that means no good", () => {
   });
 });
 
-describe("run again", () => {
+describe("run again", { timeout: 120_000 }, () => {
   const at = () => join(folder, "a.json");
   const rerun = (...args: string[]) => verify([at(), "--repo", place.workspace, "--rerun", ...args]);
 
@@ -414,110 +389,5 @@ describe("run again", () => {
       ["tree invalid", "rerun_impossible unverifiable"],
       false,
     ]);
-  });
-});
-
-describe("only what was verified", () => {
-  test("is attested: any other end leaves the file empty, and says so", async () => {
-    const own = await createPlace(fixes, files);
-    const path = join(dirname(own.home), "b.json");
-    writeFileSync(path, text);
-    const done = await own.start(["exec", "--attest", path, "fix add"]).finished;
-    expect([done.code, readFileSync(path, "utf8")]).toEqual([0, ""]);
-    const refused = await own.start(["attest"]).finished;
-    expect([refused.code, refused.stdout, refused.stderr]).toEqual([
-      2,
-      "",
-      expect.stringContaining("unverified: only what was verified is attested"),
-    ]);
-    expect((await own.start(["exec", "--ephemeral", "--attest", path, "fix add"]).finished).code).toBe(2);
-  });
-
-  test("a commit that holds exactly the tested files is named, and one that holds others isn't", async () => {
-    const own = await createPlace(fixes, files);
-    expect(
-      (
-        await own.start([
-          "exec",
-          "--check",
-          "sh test.sh",
-          "--constraint",
-          "no new dependency",
-          "--constraint",
-          "be kind",
-          "fix add, don't touch test.sh",
-        ]).finished
-      ).code,
-    ).toBe(0);
-    const subjects = async () =>
-      (JSON.parse(payloadOf((await own.start(["attest"]).finished).stdout)) as { subject: unknown[] }).subject.slice(1);
-    expect(await subjects()).toEqual([]);
-    const { checks, unjudged } = (
-      JSON.parse(payloadOf((await own.start(["attest"]).finished).stdout)) as { predicate: { holdfast: AttestedTurn } }
-    ).predicate.holdfast;
-    expect([unjudged, checks.map(({ name, constraint }) => [name, constraint])]).toEqual([
-      1,
-      [
-        ["sh test.sh", undefined],
-        ["no new dependency", "flag"],
-        ["a constraint in the user's words", "words"],
-      ],
-    ]);
-    git(own.workspace, "commit", "-qam", "fix");
-    const [tree, commit] = git(own.workspace, "rev-parse", "HEAD^{tree}", "HEAD").split("\n");
-    expect(await subjects()).toEqual([
-      { name: "git-tree", digest: { gitTree: tree } },
-      { name: "git-commit", digest: { gitCommit: commit } },
-    ]);
-    writeFileSync(join(own.workspace, "more.txt"), "more\n");
-    expect(await subjects()).toEqual([]);
-  });
-
-  test("a replaced key's attestations hold until it is taken away; the new one signs, and both files are their owner's alone", async () => {
-    const own = await createPlace(fixes, files);
-    const path = join(dirname(own.home), "b.json");
-    const keys = join(own.home, ".holdfast/keys");
-    expect((await own.start(["exec", "--check", "sh test.sh", "--attest", path, "fix add"]).finished).code).toBe(0);
-    const before = (await readKeys(join(own.home, ".holdfast"))).own?.keyId ?? "";
-    expect((await own.start(["keys", "rotate"]).finished).code).toBe(0);
-    expect(statSync(join(keys, "signing.pem")).mode & 0o777).toBe(0o600);
-    expect(readFileSync(join(keys, `replaced/${before}.pem`), "utf8")).toContain("PUBLIC KEY");
-    expect((await own.start(["verify", path]).finished).stdout).toContain("a key that was replaced");
-    expect((await own.start(["sessions", "verify", await own.session()]).finished).code).toBe(0);
-    expect((await own.start(["attest", "-o", path, "--force"]).finished).code).toBe(0);
-    expect((await own.start(["verify", path]).finished).stdout).toContain("(this home)");
-    expect((await own.start(["keys", "remove", before]).finished).code).toBe(0);
-    expect((await own.start(["sessions", "verify", await own.session()]).finished).code).toBe(6);
-    expect((await own.start(["attest"]).finished).code).toBe(2);
-    chmodSync(join(keys, "signing.pem"), 0o640);
-    expect((await own.start(["attest"]).finished).stderr).toContain("key_invalid");
-  });
-
-  test("a changed or cut log is found by what was signed, and nothing of it is signed again", async () => {
-    const own = await createPlace(fixes, files);
-    const path = join(dirname(own.home), "b.json");
-    expect((await own.start(["exec", "--check", "sh test.sh", "--attest", path, "fix add"]).finished).code).toBe(0);
-    const store = join(own.home, ".holdfast/sessions.db");
-    const tampered = async (sql: string) => {
-      const database = new DatabaseSync(store);
-      database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-      const whole = readFileSync(store);
-      database.exec(sql);
-      database.close();
-      const verified = await own.start(["verify", path]).finished;
-      const signedAgain = await own.start(["attest"]).finished;
-      for (const suffix of ["-wal", "-shm"]) rmSync(`${store}${suffix}`, { force: true });
-      writeFileSync(store, whole);
-      return [verified.code, /the log of .*/.exec(verified.stdout.replace(/\s+/g, " "))?.[0] ?? "", signedAgain.code];
-    };
-    expect((await own.start(["verify", path]).finished).code).toBe(0);
-    expect(await tampered("UPDATE events SET payload = replace(payload, '$1 + $2', '$1 * $2') WHERE payload LIKE '%$1 + $2%'")).toEqual([
-      3,
-      expect.stringContaining("was changed or damaged"),
-      1,
-    ]);
-    const cut = "DELETE FROM events WHERE seq > 9; UPDATE sessions SET seq = 9; UPDATE heads SET head = json_set(head, '$.seq', 9)";
-    expect(await tampered(cut)).toEqual([3, expect.stringContaining("it was cut off"), 2]);
-    expect((await own.start(["verify", path]).finished).code).toBe(0);
   });
 });

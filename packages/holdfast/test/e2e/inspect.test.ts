@@ -63,7 +63,7 @@ function validatorFor(name: string): Validator {
   return validator;
 }
 
-describe("a session that was inspected", () => {
+describe("a session that was inspected", { timeout: 120_000 }, () => {
   test("shows goal, each action with its decision, expectation and evidence, the checks and the outcome", async () => {
     const { place, session } = await twoTurns();
     const { stdout, code } = await place.start(["inspect", session, "--json"]).finished;
@@ -109,7 +109,7 @@ describe("a session that was inspected", () => {
     expect((await place.start(["inspect", "--turn", "3"]).finished).code).toBe(2);
   });
 
-  test("says who last changed a file or a line, and no more than is known", { timeout: 120_000 }, async () => {
+  test("says who last changed a file or a line, and no more than is known", async () => {
     const { place } = await twoTurns();
     const at = (name: string) => join(place.workspace, name);
     const why = async (name: string) => {
