@@ -138,11 +138,7 @@ describe("races", () => {
     const { end, goOn, model } = await ask();
     expect((await goOn(say("and hurry"))).standing).toBe("waiting");
     await goOn(answerTo(end, ["Postgres"]));
-    expect(model.requests.at(-1)?.items.slice(-3)).toMatchObject([
-      { kind: "tool_result" },
-      { kind: "notice", context: { kind: "world" } },
-      { kind: "user_message" },
-    ]);
+    expect(model.requests.at(-1)?.items.slice(-2)).toMatchObject([{ kind: "tool_result" }, { kind: "user_message" }]);
   });
 });
 

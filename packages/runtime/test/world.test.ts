@@ -37,7 +37,7 @@ function place(onRun: () => void) {
   const tool = createTestTool({ name: "work", run: async () => (onRun(), { status: "completed", text: "worked", trust: "tool" }) });
   const world = createWorld({ model, tools: [tool] });
   const seen: Seen = { sections: [section("env", "branch main"), section("rules", "be kind")], hasMoved: false, looks: 0 };
-  return { model, seen, ports: watched(portsOf(world), seen) };
+  return { model, seen, world, ports: watched(portsOf(world), seen) };
 }
 
 test("what moved during a turn is told before the next step; where nothing moved nobody looks", async () => {
@@ -69,7 +69,7 @@ test("what moved during a turn is told before the next step; where nothing moved
 });
 
 test("who goes on with a session is told everything once, with what passes; what is gone is told as such", async () => {
-  const { model, seen, ports } = place(() => undefined);
+  const { model, seen, world, ports } = place(() => undefined);
   const session = await newSession(ports);
   await post(ports, session, say("go"));
   await drive(ports, session, { waiting: "return" });
@@ -78,17 +78,21 @@ test("who goes on with a session is told everything once, with what passes; what
   const told = () => model.requests.at(-1)?.items.flatMap((item) => (item.kind === "notice" ? [item.text] : [])) ?? [];
   // The same process had it: nothing changed, nothing is told.
   expect(told()).toEqual([]);
-  // Another session in between: this process has let it go.
+  // Another session in between changes nothing of that: this process was the last to have it.
   const other = await newSession(ports);
   await post(ports, other, say("elsewhere"));
   await drive(ports, other, { waiting: "return" });
   await post(ports, session, say("on"));
   await drive(ports, session, { waiting: "return" });
+  expect(told()).toEqual([]);
+  const next = watched(portsOf(world, 2), seen);
+  await post(next, session, say("elsewhere"));
+  await drive(next, session, { waiting: "return" });
   expect(told()).toHaveLength(1);
   expect(told()[0]).toMatch(/^all: env=branch main, rules=be kind, budget=the tokens of this session/);
   seen.sections = [section("env", "branch main")];
-  await post(ports, session, say("without rules"));
-  await drive(ports, session, { waiting: "return" });
+  await post(next, session, say("without rules"));
+  await drive(next, session, { waiting: "return" });
   expect(told().at(-1)).toBe("news: rules=gone");
   const passing = (await eventsOf(ports, session)).flatMap((event) =>
     event.type === "world.observed" ? [event.payload.passing?.map(({ id }) => id)] : [],

@@ -11,6 +11,7 @@ import { tipText } from "../kernel/tip.ts";
 import { isWaiting } from "../kernel/waiting.ts";
 import type { Window } from "../kernel/window.ts";
 import { redactDeep } from "../redact.ts";
+import { noteCommit } from "./own-commits.ts";
 import type { Commit, DriveOptions, Ports, RecordedEvent, SessionStatus, Stop } from "../ports/index.ts";
 
 /** Events between two snapshots. */
@@ -149,6 +150,7 @@ export async function flush(driver: Driver): Promise<void> {
     ...(driver.created === undefined ? {} : { created: driver.created }),
   });
   driver.created = undefined;
+  noteCommit(ports.log, session, { seq: last.seq, pid: ports.processes.owner.pid });
   const committed = staged.events.map((event, index) => ({ ...event, seq: tip.seq + 1 + index, at: staged.at }) as RecordedEvent);
   driver.staged = { events: [], puts: [], taken: [], blobs: [], at: 0 };
   committed.forEach((event, index) => driver.window.add(event, stored[index]?.salt));

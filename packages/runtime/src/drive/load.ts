@@ -5,6 +5,7 @@ import { loadState, newer, readEvents } from "../session/stored.ts";
 import { refuseBroken } from "../session/verify.ts";
 import type { Driver } from "./driver.ts";
 import { takeKept } from "./kept.ts";
+import { endsWithOwn } from "./own-commits.ts";
 
 /**
  * Reads head, registers and the items of the current window: the cost doesn't depend on the age of the session. Throws
@@ -13,7 +14,7 @@ import { takeKept } from "./kept.ts";
 export async function loadDriver(ports: Ports, session: string, options: DriveOptions): Promise<Driver> {
   const driver = await loadBare(ports, session, options);
   const kept = takeKept(ports, session, driver.head);
-  if (kept !== null) return { ...driver, window: kept.window, digests: kept.digests, wasTakenUp: false };
+  if (kept !== null) return { ...driver, window: kept.window, digests: kept.digests };
   const stored = await ports.log.read(session, driver.head.windowStart);
   refuseBroken(session, stored, driver.head);
   const salts = new Map(stored.map(({ seq, salt }) => [seq, salt]));
@@ -36,7 +37,7 @@ export async function loadBare(ports: Ports, session: string, options: DriveOpti
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
     hasSandbox: ports.sandbox !== undefined,
-    wasTakenUp: true,
+    wasTakenUp: !endsWithOwn(ports.log, session, { seq: head.seq, pid: ports.processes.owner.pid }),
     asked: new Set(),
     created: undefined,
   };

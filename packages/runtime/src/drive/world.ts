@@ -22,7 +22,8 @@ export async function lookAround(driver: Driver): Promise<Look> {
   const whole = driver.wasTakenUp && head.turns > 0;
   driver.wasTakenUp = false;
   const { sections, shed } = ports.director.fit([...seen, ...described(driver, settings)], window);
-  const changes = compareWorld(registers, sections);
+  const leftOut = shed.flatMap(({ id }) => (sections.some((section) => section.id === id) ? [] : [id]));
+  const changes = compareWorld(registers, sections, leftOut);
   const passing = whole ? ports.director.describePassing(passingState(driver)) : [];
   const observed = recorded(changes, passing, shed);
   if (head.turns === 0) return { observed, told: [] };

@@ -13,8 +13,9 @@ export interface WorldChange {
   readonly isAtStart: boolean;
 }
 
-export function compareWorld(registers: Registers, seen: readonly WorldSection[]): WorldChange[] {
-  const ids = new Set(seen.map(({ id }) => id));
+/** `leftOut`: ids of what is there and not told for want of room: it is not gone. */
+export function compareWorld(registers: Registers, seen: readonly WorldSection[], leftOut: readonly string[] = []): WorldChange[] {
+  const ids = new Set([...leftOut, ...seen.map(({ id }) => id)]);
   const gone = registers.entries("worldNow").filter(([id]) => !ids.has(id));
   return [
     ...seen.map((now): WorldChange => {
