@@ -65,7 +65,7 @@ export async function readJournal(events: readonly StoredEvent[], from: number, 
     if (checkpoint !== undefined) {
       if (event.seq >= from) await readCheckpoint(state, event.seq, checkpoint, reads);
       else skipCheckpoint(state, event.seq, checkpoint);
-      state.isUnclosed = false;
+      if (checkpoint.failed === undefined) state.isUnclosed = false;
     }
     begin(state, event);
     const undone = payloadOf(event, "edits.undone");

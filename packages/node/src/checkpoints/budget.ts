@@ -34,7 +34,10 @@ export function openBudget(file: string, blobs: BlobStore, mostBytes: number): B
         return 0;
       }
       // What others have entered meanwhile counts as well.
-      entries = [...readEntries(file), { blob, bytes }];
+      const found: Entry[] = [];
+      // Those of deleted sessions have gone already.
+      for (const entry of readEntries(file)) if (await blobs.has(entry.blob)) found.push(entry);
+      entries = [...found, { blob, bytes }];
       sum = entries.reduce((total, entry) => total + entry.bytes, 0);
       let gone = 0;
       // A tenth more than needed, so that not every step has to make room.

@@ -98,8 +98,8 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
     entry,
     bytes,
   });
-  const keep = async (wanted: readonly Wanted[]): Promise<void> => {
-    const { unkept, gone } = await keeper.keep(wanted.filter(({ entry }) => hasContent(entry)));
+  const keep = async (wanted: readonly Wanted[]): Promise<readonly string[]> => {
+    const { blobs: written, unkept, gone } = await keeper.keep(wanted.filter(({ entry }) => hasContent(entry)));
     const found = [
       ...unkept,
       ...wanted.filter(({ entry }) => isUnreadable(entry)).map(({ path }) => ({ path, why: "unreadable" as const })),
@@ -112,6 +112,7 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
       }
     }
     if (gone > 0) onNote(`checkpoints: ${megabytes(gone)} MB of the oldest were let go, to keep no more than ${megabytes(mostBytes)} MB`);
+    return written;
   };
   const readRefsNow = (): Refs =>
     new Map((trees ?? []).flatMap(({ root, scope }) => [...readRefs(root.path, scope.listing.repos, packed)]));
@@ -162,11 +163,11 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
     return { id, blobs: [id, ...new Set([...nodes.values()].flatMap(({ content }) => blobsOf(content)))] };
   };
 
-  const keepTree = async (commands: readonly string[]): Promise<void> => {
+  const keepTree = async (commands: readonly string[]): Promise<readonly string[]> => {
     const entries = (trees ?? []).flatMap((tree) => [...tree.entries].map(([path, entry]) => ({ tree, path, entry })));
     const bytes = entries.reduce((sum, { entry }) => sum + entry.size, 0);
     keepsAll ||= (entries.length <= littleFiles && bytes <= littleBytes) || commands.some(dropsHistory);
-    await keep(
+    return keep(
       entries.flatMap(({ tree, path, entry }) =>
         keepsAll || gitPlace(tree, path, entry) === null ? [wantedOf(tree, path, entry, null)] : [],
       ),
@@ -213,8 +214,10 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
           followers.delete(session);
           followers.set(session, follower);
           forgetOldest();
-          if (known === undefined || (!keepsAll && commands.some(dropsHistory))) await keepTree(commands);
-          return await told(follower, known === undefined ? await baseOf(manifest) : undefined);
+          const isKept = known !== undefined && (keepsAll || !commands.some(dropsHistory));
+          const written = isKept ? [] : await keepTree(commands);
+          const checkpoint = await told(follower, known === undefined ? await baseOf(manifest) : undefined);
+          return { ...checkpoint, blobs: [...new Set([...checkpoint.blobs, ...written])] };
         } catch (error) {
           // Without a checkpoint the step can't be taken back, and says so; what comes after begins anew.
           trees = null;
