@@ -45,7 +45,7 @@ export function judgeAddress(memory: FlowMemory, slot: Slot, mandate: Mandate): 
       return [finding(memory, isSpokenOf(memory, value, origin.pieces) ? "tainted" : "unproven", "address", slot, origin, isAnother)];
     case "prose": {
       const [atom] = parts;
-      if (atom !== undefined ? isPickedOut(memory, atom, origin.pieces) : isListed(memory, origin.pieces, mandate)) return [];
+      if (atom !== undefined ? isPickedOut(memory, atom, origin.pieces) : isListed(memory, value, origin.pieces, mandate)) return [];
       return [finding(memory, "tainted", "address", slot, origin, isAnother)];
     }
     case "none":
@@ -57,9 +57,12 @@ export function judgeAddress(memory: FlowMemory, slot: Slot, mandate: Mandate): 
  * "Write 'Hi {name}, bring {what}' to everyone on that page": a name, no address, in a text that the user named, to whom goes
  * what they said word for word (another text is a question, see `judgeDictation`).
  */
-function isListed(memory: FlowMemory, pieces: readonly Piece[], { by }: Mandate): boolean {
+function isListed(memory: FlowMemory, value: string, pieces: readonly Piece[], { by }: Mandate): boolean {
+  if (!plainName.test(value) || value.normalize("NFKC") !== value) return false;
   return by.some(({ open, quoted }) => open === "all" && quoted.some(isDictation)) && pieces.some((piece) => isNamedSource(memory, piece));
 }
+
+const plainName = /^\p{L}[\p{L}'’-]{0,40}(?: \p{L}[\p{L}'’-]{0,40}){0,2}$/u;
 
 /** What is acted on, by name or number. A number names something of one kind alone: an event's is no file's. */
 export function judgeTarget(memory: FlowMemory, things: ReadonlySet<string>, slot: Slot, mandate: Mandate): Finding[] {
