@@ -14,6 +14,8 @@ const asked = {
   isRequired: z.boolean(),
   /** Globs: it applies only where a changed path matches one. Absent or empty: always. */
   when: z.array(z.string()).optional(),
+  /** The user's message or the call that it came from; it is erased with that. */
+  from: z.string().optional(),
   /** It holds a constraint: broken, the work is refuted; held, nothing is proven. `name` is its text, word for word. */
   constraint: z
     .object({

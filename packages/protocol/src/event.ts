@@ -3,7 +3,7 @@ import { approval, deadlineAnswer, grant, refusedAnswer } from "./approval.ts";
 import { callOutcome, callPlan } from "./call.ts";
 import { checkDefinition, evidence, recordedRun, report } from "./check.ts";
 import { approvalMode, decision, replayClass, ruleRef, sandboxMode, scope, valueOrigin } from "./decision.ts";
-import { judgement } from "./expectation.ts";
+import { judgement, recoveryRungs } from "./expectation.ts";
 import { hookRun } from "./hook.ts";
 import { item, assistantMessage, notice, reasoning, toolCall, toolResult, userMessage } from "./item.ts";
 import { contextReason, shedPart } from "./context.ts";
@@ -261,6 +261,8 @@ export const eventPayloads = {
     isSame: z.boolean(),
     changed: z.array(z.string()),
   }),
+  /** The model was told how to go on after calls that fell short: the rung of the recovery ladder that it has come to. */
+  "recovery.advised": z.object({ rung: z.enum(recoveryRungs), callId: z.string(), falls: z.number().int().positive() }),
   "limit.reached": z.object({ limit: z.string(), value: z.number(), max: z.number() }),
   /** Four fifths of a limit are used; the model is told by a notice. */
   "limit.warned": z.object({ limit: z.string(), value: z.number(), max: z.number() }),

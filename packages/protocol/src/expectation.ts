@@ -25,3 +25,7 @@ export const judgement = z.object({
   isTrivial: z.literal(true).optional(),
 });
 export type Judgement = z.infer<typeof judgement>;
+
+/** After calls that fell short: what is to be done next, each rung only once those before it did not help. */
+export const recoveryRungs = ["retry", "another_way", "roll_back", "ask", "stop"] as const;
+export type RecoveryRung = (typeof recoveryRungs)[number];

@@ -175,6 +175,8 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
       }
       case "compaction.failed":
         return within({ type: "compaction.failed", reason: event.payload.reason });
+      case "recovery.advised":
+        return within({ type: "recovery.advised", rung: event.payload.rung, call_id: event.payload.callId, falls: event.payload.falls });
       case "limit.warned":
         return within({ type: "limit.warned", ...event.payload });
       case "limit.reached":

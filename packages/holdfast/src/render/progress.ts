@@ -275,6 +275,10 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       }
       case "compaction.failed":
         return row("compact", `not shortened: ${event.payload.reason}`, style.care);
+      case "recovery.advised": {
+        const { rung, falls } = event.payload;
+        return row("advice", `${falls} ${falls === 1 ? "call" : "calls"} fell short: ${rung.replaceAll("_", " ")}`, style.care);
+      }
       case "limit.warned": {
         const { limit, value, max } = event.payload;
         return row("limit", `little is left: ${Number(value.toFixed(4))} of ${max} ${limitName(limit)} are used`, style.care);

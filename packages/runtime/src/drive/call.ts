@@ -239,20 +239,23 @@ export async function settle(driver: Driver, register: CallRegister, callId: str
   const safe = { ...outcome, trust, text: trust === "untrusted" ? showHidden(cleaned) : cleaned };
   const { expect, command } = register.plan;
   const counts = expect?.testsPassed === true ? await driver.ports.verifier.testCounts(safe.text) : null;
-  return [settled(callId, safe, judgeExpectation(expect, safe, { command, counts }), newId(driver)), ...proposedCheck(driver, safe)];
+  return [
+    settled(callId, safe, judgeExpectation(expect, safe, { command, counts }), newId(driver)),
+    ...proposedCheck(driver, callId, safe),
+  ];
 }
 
 /**
  * The check that a call proposed, with the baseline that only it still needs. One that is there already, whoever asked for it,
  * stays as it is: a model adds checks, and never replaces one.
  */
-function proposedCheck({ head, registers }: Driver, { proposed }: CallOutcome): SessionEvent[] {
+function proposedCheck({ head, registers }: Driver, callId: string, { proposed }: CallOutcome): SessionEvent[] {
   if (proposed === undefined) return [];
   const { command } = proposed;
   const isThere = registers.entries("check").some(([, check]) => "command" in check && check.command === command);
   if (isThere) return [];
   const id = `check_${sha256(`model\n${command}`).slice(0, 12)}`;
-  const check = { id, kind: "command" as const, authority: "tool" as const, isRequired: true, ...proposed };
+  const check = { id, kind: "command" as const, authority: "tool" as const, isRequired: true, from: callId, ...proposed };
   // One that is being taken knows nothing of it, and is taken anew.
   const { attempt } = head.baseline;
   return [

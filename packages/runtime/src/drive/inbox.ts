@@ -55,7 +55,7 @@ export async function takeInbox(driver: Driver): Promise<Steering[]> {
 async function constraintsIn(driver: Driver, message: UserMessage): Promise<SessionEvent[]> {
   const turn = driver.head.turns + 1;
   const said = message.trust === "user" ? ((await driver.ports.verifier.constraints?.(textOf(message))) ?? []) : [];
-  const checks = said.map((check) => ({ ...check, constraint: { source: "words" as const, turn } }));
+  const checks = said.map((check) => ({ ...check, from: message.id, constraint: { source: "words" as const, turn } }));
   return checks.length === 0 ? [] : [{ type: "checks.accepted", payload: { checks } }];
 }
 

@@ -6,6 +6,7 @@ import { hasOutputSchema, isPlanning } from "./decide.ts";
 import { compactionDue, requestTokens } from "./compacted.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
 import { reachedLimit, type CostOf, type Reached } from "./limits.ts";
+import { adviceOf, noLadder } from "./ladder.ts";
 import { nearLimits } from "./near.ts";
 import { askAboutPlan, closedPlan, expiredQuestions, supersededPlan, unaskedQuestions } from "./question.ts";
 import { describeLoop, loopOf, noRepeats } from "./repeats.ts";
@@ -118,6 +119,14 @@ function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, c
   if (loop !== null && turn.repeats?.isTold !== true) {
     const advice = "Try another way; to wait for something, wait within a call (sleep, or read_output with wait_s).";
     events.push(notice(newId, `${describeLoop(loop)}. ${advice} At ${loop.max} the turn ends.`));
+  }
+  const { approvals } = state.registers.get("settings", "") ?? {};
+  const advised = adviceOf(turn.ladder ?? noLadder, { canAsk: approvals === "ask", isEffectful: turn.isEffectful });
+  if (advised !== null) {
+    const { rung, callId, falls, text } = advised;
+    events.push({ type: "recovery.advised", payload: { rung, callId, falls } });
+    // A loop that was just named says as much.
+    if (loop === null || turn.repeats?.isTold === true) events.push(notice(newId, text));
   }
   const near = nearLimits(state.head, turn, limits);
   if (near.length > 0) {

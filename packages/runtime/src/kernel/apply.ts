@@ -215,6 +215,8 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       return { head: compactionFailed(head, event.payload), puts: [] };
     case "turn.ended":
       return { head: { ...withoutPassing(head), turn: null }, puts: [put("report", "", null)] };
+    case "recovery.advised":
+      return { head: turn(head, (t) => (t.ladder === undefined ? {} : { ladder: { ...t.ladder, told: event.payload.rung } })), puts: [] };
     case "limit.warned":
       return { head: turn(head, (t) => ({ warned: [...(t.warned ?? []), event.payload.limit] })), puts: [] };
     case "sandbox.opened": {

@@ -2,6 +2,7 @@ import type { EventPayload } from "@holdfast/protocol";
 import { closeApproval, closeQuestion } from "./answered.ts";
 import type { Applied } from "./change.ts";
 import { grow, openCall, put, turn } from "./change.ts";
+import { climbed, noLadder } from "./ladder.ts";
 import { noRepeats, repeated } from "./repeats.ts";
 import type { Head, RegisterPut, Registers, Turn } from "./state.ts";
 import { brief } from "./stopped.ts";
@@ -37,6 +38,7 @@ export function callSettled(head: Head, registers: Registers, payload: EventPayl
   return {
     head: turn(grow(head, [result]), (t) => ({
       open: t.open.filter((entry) => entry.id !== callId),
+      ladder: climbed(t.ladder ?? noLadder, callId, name, call?.plan ?? null, outcome, payload.judgement),
       repeats: repeated(t.repeats ?? noRepeats, name, call?.plan ?? null, outcome, runsOn),
       stopping: outcome.gaveUp === undefined ? t.stopping : gaveUp(registers, outcome.gaveUp),
     })),

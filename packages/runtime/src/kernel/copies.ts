@@ -47,15 +47,18 @@ function isFrom(title: string, item: Extract<Item, { kind: "user_message" }>): b
 }
 
 /** Events whose report has the item as the model's last words, as the reason of a call that gave up, or as the plan that a call set. */
-function reportsOf(events: readonly Numbered[], item: Item): Pick<Erasing, "messages" | "reasons" | "plans"> {
+function reportsOf(events: readonly Numbered[], item: Item): Pick<Erasing, "messages" | "reasons" | "plans" | "checks"> {
   const messages = new Set<number>();
   const reasons = new Set<number>();
   const plans = new Set<number>();
+  const checks = new Set<string>();
   const isOf = (callId: string): boolean => (item.kind === "tool_call" || item.kind === "tool_result") && item.callId === callId;
   let last: string | null = null;
   let hasGivenUp = false;
   let hasPlanned = false;
   for (const event of events) {
+    if (event.type === "checks.accepted")
+      for (const { id, from } of event.payload.checks) if (from !== undefined && (from === item.id || isOf(from))) checks.add(id);
     if (event.type === "round.judged" || event.type === "turn.ended") {
       if (last === item.id) messages.add(event.seq);
       if (hasGivenUp) reasons.add(event.seq);
@@ -71,5 +74,5 @@ function reportsOf(events: readonly Numbered[], item: Item): Pick<Erasing, "mess
       if (one.kind === "user_message") last = null;
     }
   }
-  return { messages, reasons, plans };
+  return { messages, reasons, plans, checks };
 }

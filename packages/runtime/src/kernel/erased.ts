@@ -19,6 +19,8 @@ export interface Erasing {
   readonly reasons: ReadonlySet<number>;
   /** Events whose report shows the plan that it set. */
   readonly plans: ReadonlySet<number>;
+  /** Ids of the checks that came from it. */
+  readonly checks: ReadonlySet<string>;
 }
 
 /** The item without its content: what names it and what pairs it stays. */
@@ -100,6 +102,10 @@ export function withoutItem(event: SessionEvent & { readonly seq: number }, eras
       // A flag quotes what was said of the whole window.
       const report = { ...event.payload.report, flags: event.payload.report.flags.map(() => erasedText) };
       return { type: event.type, payload: { ...event.payload, entries, report, ...(tail === undefined ? {} : { tail }) } };
+    }
+    case "checks.accepted": {
+      const checks = event.payload.checks.filter(({ id }) => !erasing.checks.has(id));
+      return checks.length === event.payload.checks.length ? event : { type: event.type, payload: { checks } };
     }
     case "round.judged":
     case "turn.ended":
@@ -184,14 +190,16 @@ function bareOutcome({ status, trust, exitCode, signal, timedOut, durationMs }: 
 
 function withoutWords(
   event: Extract<SessionEvent, { type: "round.judged" | "turn.ended" }> & { readonly seq: number },
-  { messages, reasons, plans }: Erasing,
+  { messages, reasons, plans, checks }: Erasing,
 ): SessionEvent {
   const { plan, ...report } = event.payload.report;
+  const isNamed = report.criteria.some(({ checkId }) => checks.has(checkId));
   const bare = {
     ...report,
     ...(plan === undefined || plans.has(event.seq) ? {} : { plan }),
     ...(messages.has(event.seq) ? { message: blank(report.message) } : {}),
-    ...(reasons.has(event.seq) ? { heading: erasedText, reasons: report.reasons.map(() => erasedText) } : {}),
+    ...(isNamed ? { criteria: report.criteria.map((one) => (checks.has(one.checkId) ? { ...one, name: erasedText } : one)) } : {}),
+    ...(isNamed || reasons.has(event.seq) ? { heading: erasedText, reasons: report.reasons.map(() => erasedText) } : {}),
   };
   return event.type === "turn.ended"
     ? { type: event.type, payload: { ...event.payload, report: bare } }

@@ -39,6 +39,11 @@ export function itemErased(
       ...ofCall(registers.entries("question")).flatMap(([id, { question }]) =>
         question.callId === callId ? [put("question", id, null)] : [],
       ),
+      ...registers
+        .entries("check")
+        .flatMap(([id, { from }]) =>
+          from !== undefined && (from === itemId || from === callId || from === outputOf) ? [put("check", id, null)] : [],
+        ),
       // A plan's question holds the whole plan.
       ...registers.entries("question").flatMap(([id, { question }]) => (question.plan === itemId ? [put("question", id, null)] : [])),
       ...registers.entries("plan").flatMap(([key, plan]) => (plan.callId === (callId ?? outputOf) ? [put("plan", key, null)] : [])),

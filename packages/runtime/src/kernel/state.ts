@@ -20,6 +20,7 @@ import type {
   WorldSection,
 } from "@holdfast/protocol";
 import { noUsage } from "@holdfast/protocol/usage";
+import type { Ladder } from "./ladder.ts";
 import type { Repeats } from "./repeats.ts";
 
 /** A call of the latest sampling that has no settlement yet. */
@@ -84,6 +85,8 @@ export interface Turn {
   readonly hasSnapshot: boolean;
   /** Missing in a turn that an earlier version began. */
   readonly repeats?: Repeats;
+  /** Missing until a call counts. */
+  readonly ladder?: Ladder;
   /** Limits of which the turn was told that little is left. */
   readonly warned?: readonly string[];
 }
