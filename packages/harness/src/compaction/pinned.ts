@@ -7,6 +7,8 @@ const latest = 8;
 /** Lines at most, of which those that name what the open work names come first. */
 const mostLines = 40;
 const longest = 300;
+/** The runtime's own words where a result was too long. */
+const cutMark = /^\[\d+ (?:bytes|lines|characters) left out/;
 /** Of what the open work names, so much is looked for. */
 const mostNames = 60;
 
@@ -27,7 +29,7 @@ export function pinned(events: CompactionInput["events"], openWork: string): Com
     if (!isLate && names.length === 0) return;
     for (const one of text.split("\n")) {
       const line = one.trim();
-      if (line.length > longest || line === "") continue;
+      if (line.length > longest || line === "" || cutMark.test(line)) continue;
       const isNear = names.some((name) => line.includes(name));
       if (!(isNear || isLate) || !valuesIn(line).some(({ kind }) => !weak.has(kind))) continue;
       const found = isNear ? near : recent;

@@ -6,7 +6,7 @@ type Dropped = CompactionReport["dropped"][number];
 
 /** What left the window, what stayed, and how each thing is got back. */
 export function reportOf(
-  { before, events }: CompactionInput,
+  { before, events, stays }: CompactionInput,
   entries: readonly CompactedEntry[],
   sections: ReadonlyMap<CompactedSection, readonly CompactedEntry[]>,
   dropped: readonly Dropped[],
@@ -17,25 +17,25 @@ export function reportOf(
     after: { chars: entries.reduce((sum, entry) => sum + entry.text.length + 1, 60) },
     kept: Object.fromEntries([...sections].map(([section, own]) => [section, own.length])),
     sizes: Object.fromEntries([...sections].map(([section, own]) => [section, own.reduce((sum, { text }) => sum + text.length, 0)])),
-    dropped: [...leaving(events), ...dropped],
+    dropped: [...leaving(events.flatMap(itemsIn).filter(({ id }) => stays?.has(id) !== true)), ...dropped],
     pinned: sections.get("exactValues")?.length ?? 0,
     flags: [...flags],
   };
 }
 
 /** What was in the window, by what it was. */
-function leaving(events: CompactionInput["events"]): Dropped[] {
+function leaving(items: readonly Item[]): Dropped[] {
   const found = new Map<string, Dropped>();
   const add = (what: string, back: string, chars: number): void => {
     const one = found.get(what) ?? { what, count: 0, chars: 0, back };
     found.set(what, { ...one, count: one.count + 1, chars: one.chars + chars });
   };
-  for (const item of events.flatMap(itemsIn)) {
+  for (const item of items) {
     switch (item.kind) {
       case "user_message":
         add(
           "messages of the user",
-          "kept above word for word, the newest first; all: holdfast sessions show SESSION --items",
+          "the state, which has them word for word, the newest first; holdfast sessions show SESSION --items",
           textOf(item).length,
         );
         break;
@@ -52,10 +52,10 @@ function leaving(events: CompactionInput["events"]): Dropped[] {
         if (item.output === undefined)
           add("results", "lookup, by words about what is exact in them; or the same call again", item.text.length);
         else add("results of which the whole is kept", "read_output with their handle; lookup for what is exact in them", item.text.length);
-        for (const _ of item.images ?? []) add("images of results", "the call that showed them, again", 0);
+        for (const _ of item.images ?? []) add("images of results", "the same call again", 0);
         break;
       case "notice":
-        add("notices", "what holds of them stands in the state", item.text.length);
+        add("notices", "the state, as far as they hold; holdfast sessions show SESSION --items", item.text.length);
         break;
     }
   }

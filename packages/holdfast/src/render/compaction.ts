@@ -21,7 +21,7 @@ export function showCompaction({ number, seq, trigger, report, reason }: Compact
       .join(", ")}; ${plural(pinned, "line")} with exact values`,
     ...dropped.map(
       ({ what, count, chars, back }) =>
-        `   out of the window: ${count} ${sanitizeLine(what)}, ${chars} characters; back by ${sanitizeLine(back)}`,
+        `   out of the window: ${sanitizeLine(what)} (${count}, ${plural(chars, "character")}); back by ${sanitizeLine(back)}`,
     ),
     ...flags.map((flag) => `   not taken from the model's judgement: ${sanitizeLine(flag)}`),
   ];

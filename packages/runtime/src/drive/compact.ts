@@ -54,6 +54,7 @@ export async function compactWindow(driver: Driver, signal: AbortSignal): Promis
   const mark = await compactionMark(driver);
   const full = fullChars(mark, trigger, before.chars);
   const strategy = settingsOf(driver).compactStrategy;
+  const tail = shortened(unanswered(window.items), partOf(full, tailPart));
   const given: CompactionInput = {
     previous: first?.entries ?? [],
     events: first === null ? events : events.slice(1),
@@ -62,11 +63,11 @@ export async function compactWindow(driver: Driver, signal: AbortSignal): Promis
     gone: world.gone,
     tasks: registers.entries("task").map(([, task]) => task),
     before,
+    stays: new Set(tail.map(({ id }) => id)),
     room: partOf(full, statePart),
     judgement: null,
     ...(strategy === undefined ? {} : { strategy }),
   };
-  const tail = shortened(unanswered(window.items), partOf(full, tailPart));
   const state = await ports.director.compact(given);
   const leaves = ({ report }: typeof state): number => report.after.chars + charsOf(tail);
   if (leaves(state) > before.chars * (trigger === "hand" ? mostLeftByHand : mostLeft))

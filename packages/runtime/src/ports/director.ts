@@ -33,6 +33,8 @@ export interface CompactionInput {
   readonly gone?: readonly string[];
   readonly tasks: readonly Task[];
   readonly before: CompactionReport["before"];
+  /** Items that stay in the window as they are, or shortened: what the model has not answered yet. */
+  readonly stays?: ReadonlySet<string>;
   /** Characters that the state should have at most; what binds is kept whatever it takes. Null: no less than usual. */
   readonly room: number | null;
   readonly judgement: string | null;
