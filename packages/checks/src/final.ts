@@ -142,7 +142,10 @@ async function weighInputs(
 
   const manifests = { before: manifest, after: bound.after.manifest };
   const declares = round.check.inputs.length > 0;
-  const reach = await findReach(observer, manifests, after.inputs, await testText(observer, manifests.after, after), declares);
+  const reach = await findReach(observer, manifests, after.inputs, await testText(observer, manifests.after, after), {
+    looked: after.named.looked,
+    declares,
+  });
   const reaching = reach.reaching.filter(({ entry }) => !isAccepted(entry.path));
   changes.push(...(await asInputs(observer, manifest, reaching)));
 

@@ -15,6 +15,8 @@ export interface Named {
   readonly scripts: ReadonlySet<string>;
   /** Programs that are run by their names alone, so that they are looked for. */
   readonly programs: ReadonlySet<string>;
+  /** Files that a plain program such as grep looks at: they are what is tested. */
+  readonly looked: ReadonlySet<string>;
   /** The command with all scripts it leads to: says which tools are at work. */
   readonly text: string;
 }
@@ -98,6 +100,25 @@ const looksLikeTest = /test|spec|check|verify|assert|e2e|expect|golden|fixture|s
 /** A script that holds tests, by its name or folder. */
 const testLike = /(?:^|[/_.-])(?:tests?|t|specs?|e2e|bats)(?=[/_.-])/i;
 const deepest = 6;
+/** Programs that say something of the files they are given, by themselves. What compares two of them may be given the expected one. */
+const lookers = new Set([
+  "[",
+  "[[",
+  "test",
+  "grep",
+  "egrep",
+  "fgrep",
+  "rg",
+  "jq",
+  "cat",
+  "head",
+  "tail",
+  "wc",
+  "ls",
+  "stat",
+  "file",
+  "find",
+]);
 /** Folders of what is tested. */
 export const sourceFolder = /^(?:.*\/)?(?:src|lib|app|pkg|internal)\//;
 const codeEndings = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".py", ".rb", ".pl", ".pm"];
@@ -109,6 +130,7 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     others: new Set<string>(),
     scripts: new Set<string>(),
     programs: new Set<string>(),
+    looked: new Set<string>(),
     text: input.command,
   };
   const followed = new Set<string>();
@@ -179,6 +201,7 @@ export async function findNamed(input: NamedInput): Promise<Named> {
         }
         for (const path of pathsOf(word, base, words[index - 1] === "-m")) {
           if (input.has(path)) {
+            if (index > 0 && lookers.has(program) && !fileFlags.test(words[index - 1] ?? "")) found.looked.add(path);
             const isRun = index === 0 || (index === script && (isShell || !isScriptFile || (isSourcing && !isTest)));
             const directs = fileFlags.test(words[index - 1] ?? "") || fileFlags.test(word.split("=")[0] ?? "");
             if (isRun || directs || looksLikeTest.test(nameOf(path)))

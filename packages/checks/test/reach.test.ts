@@ -154,6 +154,19 @@ describe("parts of the tests outside all patterns", () => {
     const end = await endingOf(place, () => place.write("data/expected.txt", "-1\n"));
     expect(end.verdict).toBe("weak");
   });
+
+  test.each([
+    "grep -q ready notes.txt",
+    '[ "$(cat notes.txt)" = ready ]',
+    `node -e 'process.exit(require("fs").readFileSync("notes.txt", "utf8").trim() === "ready" ? 0 : 1)'`,
+    "sh verify.sh",
+  ])("data that the check itself looks at is what it tests: %s", async (command) => {
+    place.write("notes.txt", "draft\n");
+    place.write("verify.sh", "set -e\ngrep -q ready notes.txt\n");
+    place.commit();
+    const end = await endingOf(place, () => place.write("notes.txt", "ready\n"), commandCheck(command));
+    expect(end).toMatchObject({ verdict: "pass", kinds: [] });
+  });
 });
 
 test("inline tests are read as a part of their file, and put back", () => {

@@ -38,13 +38,13 @@ export interface Reach {
 /** Larger files are data, or made by a program. */
 const mostBytes = 512 * 1024;
 
-/** Reads what the changed sources have new. `testText`: the check's command and the tests, which may load a script into their own process. `declares`: the check's definition says what its inputs are. */
+/** Reads what the changed sources have new. `testText`: the check's command and the tests, which may load a script into their own process. `looked`: files that the check itself looks at. `declares`: the check's definition says what its inputs are. */
 export async function findReach(
   files: CheckFiles,
   manifests: { readonly before: string; readonly after: string },
   inputs: ReadonlyMap<string, CheckInput>,
   testText: string,
-  declares: boolean,
+  { looked, declares }: { readonly looked: ReadonlySet<string>; readonly declares: boolean },
 ): Promise<Reach> {
   const reaching: Reach["reaching"][number][] = [];
   const may: string[] = [];
@@ -64,7 +64,8 @@ export async function findReach(
     if (rule !== undefined) found(rule.id);
     else if (isProgram(entry) && namesTests?.test(text) === true) found("names the tests' own files");
     else if (inline !== null && was !== null && inline.read(was) !== inline.read(is)) found("holds tests", inline);
-    else if (await isSupport(files, manifests.after, { entry, was, is }, inputs, testText, declares)) found("is a part of the tests");
+    else if (!looked.has(entry.path) && (await isSupport(files, manifests.after, { entry, was, is }, inputs, testText, declares)))
+      found("is a part of the tests");
     else if (mayReach.some((one) => one.files.test(entry.path) && one.pattern.test(text))) may.push(entry.path);
     differs ||= mayDiffer.test(text);
   }

@@ -51,7 +51,8 @@ export async function isSupport(
     if (!isData.test(entry.path) || entry.kind === "executable") return false;
     const isMeant = expected.test(near)
       ? mention.test(testText)
-      : !declares && !sourceFolder.test(entry.path) && isNamed(entry.path, testText);
+      : // A line that leads to no test speaks of what it tests.
+        !declares && inputs.size > 0 && !sourceFolder.test(entry.path) && isNamed(entry.path, testText);
     if (!isMeant) return false;
   }
   // A test that is named after it tests it.
