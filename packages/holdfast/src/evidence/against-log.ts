@@ -14,11 +14,13 @@ export async function againstLog(ports: StorePorts, { predicate, subject }: Atte
     if ((await ports.log.load(session)) === null) {
       return { kind: "log_unseen", says: "note", detail: `the log of ${JSON.stringify(session.slice(0, 64))} is not in this home` };
     }
-    const stored = await ports.log.read(session, 1, tip.seq);
+    // With the signature behind it.
+    const stored = await ports.log.read(session, 1, tip.seq + 1);
     const fault = findChainFault(stored);
+    const signed = stored[tip.seq - 1];
     if (fault !== null) return bad(`the log of ${session} was changed or damaged at event ${fault.seq} (${fault.fault})`);
-    if (stored.at(-1)?.seq !== tip.seq) return bad(`the log of ${session} ends before event ${tip.seq}, which was signed: it was cut off`);
-    if (stored.at(-1)?.hash !== tip.hash) return bad(`the log of ${session} is another at event ${tip.seq} than the one that was signed`);
+    if (signed === undefined) return bad(`the log of ${session} ends before event ${tip.seq}, which was signed: it was cut off`);
+    if (signed.hash !== tip.hash) return bad(`the log of ${session} is another at event ${tip.seq} than the one that was signed`);
     const end = attestedEnd(readEvents(await ports.log.read(session, 1)), turn);
     if ("why" in end) return bad(`turn ${turn} of ${session} did not end verified, by its log`);
     const told = statementOf(end, session, program, { tree: null, commit: null });
