@@ -223,3 +223,21 @@ test.each([
   place = makePlace({ git: false });
   expect(dropsHistory(command)).toBe(expected);
 });
+
+test("a repository inside that is taken away and comes again is looked into", async () => {
+  place = makePlace({ git: true });
+  place.write("a", "a");
+  place.commit();
+  place.write("deep/inner/f", "f");
+  place.git("-C", "deep/inner", "init", "-q");
+  const { take, after } = await follow();
+  await take();
+  const away = join(place.top, "away");
+  expect(brief(await after(() => renameSync(join(place.dir, "deep"), away)))).toContain("session deep/inner/f file -");
+  await after(() => place.write("deep", "a file"));
+  const changes = await after(() => {
+    rmSync(join(place.dir, "deep"));
+    renameSync(away, join(place.dir, "deep"));
+  });
+  expect(brief(changes)).toEqual(["session deep file folder", "session deep/inner - folder", "session deep/inner/f - file"]);
+});

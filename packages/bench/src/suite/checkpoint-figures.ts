@@ -51,7 +51,7 @@ export async function checkpointCost(field: Field, files: number): Promise<Row[]
           `a checkpoint, ${count.toLocaleString("en-US")} files, ${title}`,
           ratios(own, git),
           " × git status",
-          { text: "≤ 1.5 ×", most: 1.5 },
+          count === files ? { text: "≤ 1.5 ×", most: 1.5 } : undefined,
           note,
         ),
       );

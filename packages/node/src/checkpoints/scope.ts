@@ -39,9 +39,13 @@ export async function scopeOf(
 ): Promise<Omit<Scope, "listing"> | null> {
   if (listing.repos.length === 0 || names.length > mostAsked || !names.every((name) => name.isWellFormed())) return null;
   const vacant = vacantPlaces(root, listing);
-  const isNew = (place: string): boolean => !listing.repos.includes(place) && !vacant.includes(place);
-  // A submodule whose repository has come: its own list is needed.
-  if (linksOf(listing).some((place) => isNew(place) && names.some((name) => isBelow(name, place)))) return null;
+  // A repository that has come, alone or with the folder it lies in: its own list is needed.
+  const hasCome = placesOf(listing).some((place) => {
+    if (vacant.includes(place)) return false;
+    const isKnown = listing.repos.includes(place);
+    return names.some((name) => name === place || isBelow(place, name) || (!isKnown && isBelow(name, place)));
+  });
+  if (hasCome) return null;
   const byRepo = new Map<string, string[]>();
   for (const name of names) {
     const repo = repoOf(listing.repos, name);
@@ -75,8 +79,12 @@ function isFolder(path: string): boolean {
 }
 
 function vacantPlaces(root: string, listing: Listing): string[] {
-  const places = new Set([...listing.repos.filter((repo) => repo !== ""), ...linksOf(listing)]);
-  return [...places].filter((place) => !existsSync(fsPath(root, `${place}/.git`)));
+  return placesOf(listing).filter((place) => !existsSync(fsPath(root, `${place}/.git`)));
+}
+
+/** Where other repositories lie, or are meant to. */
+function placesOf(listing: Listing): readonly string[] {
+  return [...new Set([...listing.repos.filter((repo) => repo !== ""), ...linksOf(listing)])];
 }
 
 /** Where the index has repositories of their own (submodules). */
