@@ -246,7 +246,7 @@ test("images are told by their bytes, and others are refused", async () => {
   };
   expect(await main(["exec", ...model, "-i", "shot.txt", "look"], start(), fakeHosts({ script }))).toBe(0);
   expect(parts).toEqual([
-    { type: "image", blob: expect.any(String), mediaType: "image/png" },
+    { type: "image", blob: expect.any(String), mediaType: "image/png", bytes: 10 },
     { type: "text", text: "look" },
   ]);
   const io = start();
