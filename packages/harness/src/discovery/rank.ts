@@ -54,7 +54,7 @@ function scoreAll(index: ToolIndex, query: string): Float64Array {
     const taken = countBits(held & index.takes[tool]!);
     const lacking = countBits(index.needs[tool]! & ~held);
     const shapes = Math.max(0.1, 1 + shapeTaken * taken - shapeLacking * lacking);
-    const share = index.parameterRarity[tool]! === 0 ? 0 : covered[tool]! / index.parameterRarity[tool]!;
+    const share = covered[tool]! / Math.max(Number.EPSILON, index.parameterRarity[tool]!);
     scores[tool] = scores[tool]! * shapes * (1 + parameterCover * share - (index.numbers[tool]! > numbers ? numbersLacking : 0));
   }
   return scores;
