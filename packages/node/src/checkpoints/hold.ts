@@ -1,7 +1,7 @@
-import { closeSync, constants, lstatSync, openSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { UnusableTarget } from "../files/unusable.ts";
-import { isMissing } from "../observer/digest.ts";
 import { encodeName } from "../observer/names.ts";
+import { isMissing, lookAt } from "../files/missing.ts";
 
 /** Linux's O_PATH, which Node doesn't name: a handle to look names up from, whatever may be read there. */
 const O_PATH = 0o10000000;
@@ -36,8 +36,7 @@ function holdByHandles(root: string, parts: readonly string[]): Held | null {
     try {
       fd = openSync(nameIn(`/proc/self/fd/${from}`, part), flags);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return null;
+      if (isMissing(error)) return null;
       throw error;
     } finally {
       closeSync(from);
@@ -50,7 +49,7 @@ function holdByPath(root: string, parts: readonly string[]): Held | null {
   let at = root;
   for (const part of parts) {
     at = `${at}/${part}`;
-    const stat = lstatSync(encoded(at), { throwIfNoEntry: false });
+    const stat = lookAt(encoded(at));
     if (stat === undefined || !stat.isDirectory()) return null;
   }
   return { of: (name) => nameIn(at, name), close: () => undefined };

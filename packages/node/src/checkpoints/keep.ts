@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Checkpoint, ContentPlace, TreeNode } from "@holdfast/protocol";
 import type { BlobStore } from "@holdfast/runtime";
@@ -8,6 +8,7 @@ import type { Git } from "../observer/git.ts";
 import type { KeptContents } from "../observer/kept.ts";
 import type { CachedDigest } from "../observer/stat-cache.ts";
 import type { Budget } from "./budget.ts";
+import { lookAt } from "../files/missing.ts";
 
 /** A file whose content is to be kept, by its path for the file system. */
 export interface Wanted {
@@ -163,7 +164,7 @@ async function keepLarge(
 }
 
 async function readAgain(at: string | Buffer, entry: CachedDigest): Promise<Buffer | null> {
-  const stat = lstatSync(at, { throwIfNoEntry: false });
+  const stat = lookAt(at);
   const read = stat === undefined || stat.size > smallFile ? null : await readDigest(at, stat, 0);
   return read?.digest === entry.digest ? read.bytes : null;
 }

@@ -2,6 +2,7 @@ import { chmodSync, linkSync, lstatSync, mkdirSync, renameSync, rmdirSync } from
 import { join } from "node:path";
 import { inFolder } from "./hold.ts";
 import type { Move } from "./plan-restore.ts";
+import { lookAt } from "../files/missing.ts";
 
 /** Makes one move; one that is made already is left. `kept`: a folder that holds something else stays. */
 export function makeMove(staging: string, move: Move): "done" | "kept" {
@@ -107,5 +108,5 @@ function within(move: Move, work: (at: string | Buffer) => void): void {
 }
 
 function exists(path: string | Buffer): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return lookAt(path) !== undefined;
 }

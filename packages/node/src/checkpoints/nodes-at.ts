@@ -1,15 +1,16 @@
-import { closeSync, constants, lstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, readlinkSync } from "node:fs";
 import type { TreeNode } from "@holdfast/protocol";
 import { readDigest } from "../observer/digest.ts";
 import { holdBelow } from "./hold.ts";
 import { nodeKind, permissions } from "./tree.ts";
+import { lookAt } from "../files/missing.ts";
 
 const mostRead = 16 * 1024 * 1024;
 
 /** What the file or link at `path` below `root` holds now; null where there is none, or too large a one. */
 export async function contentAt(root: string, path: string): Promise<Uint8Array | null> {
   return within(root, path, async (at) => {
-    const stat = lstatSync(at, { throwIfNoEntry: false });
+    const stat = lookAt(at);
     if (stat?.isSymbolicLink() === true) return readlinkSync(at, "buffer");
     if (stat === undefined || !stat.isFile() || stat.size > mostRead) return null;
     const fd = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -24,7 +25,7 @@ export async function contentAt(root: string, path: string): Promise<Uint8Array 
 /** What stands at `path` below `root` now; its content is known by its digest alone. */
 export async function nodeAt(root: string, path: string): Promise<TreeNode | null> {
   return within(root, path, async (at) => {
-    const stat = lstatSync(at, { throwIfNoEntry: false });
+    const stat = lookAt(at);
     if (stat === undefined) return null;
     const kind = nodeKind(stat.mode);
     const mode = kind === "link" ? null : permissions(stat.mode);

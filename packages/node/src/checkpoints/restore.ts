@@ -5,13 +5,13 @@ import type { TreeNode } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { isSameNode } from "@holdfast/runtime/tree-change";
 import type { Restore, RestoreResult, RestoreStep } from "@holdfast/runtime/ports/checkpoints";
-import { isMissing } from "../observer/digest.ts";
 import { encoded, inFolder } from "./hold.ts";
 import { makeMove, takeBack } from "./moves.ts";
 import { nodeAt } from "./nodes-at.ts";
 import { isOnlyMode, planMoves } from "./plan-restore.ts";
 import { readNote, removeNote, type RestoreNote, writeNote } from "./restore-note.ts";
 import { stage } from "./stage.ts";
+import { lookAt } from "../files/missing.ts";
 
 export interface RestorePlaces {
   /** Holdfast's own folder, for the notes of restores that are under way. */
@@ -170,12 +170,7 @@ function lockedFolders(places: RestorePlaces, steps: readonly RestoreStep[]): Re
 
 /** Null where there is nothing, also below a file. */
 function statOf(path: string): Stats | null {
-  try {
-    return lstatSync(encoded(path), { throwIfNoEntry: false }) ?? null;
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+  return lookAt(encoded(path)) ?? null;
 }
 
 function setMode(places: RestorePlaces, path: string, mode: number): void {

@@ -1,7 +1,8 @@
-import { existsSync, lstatSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Listing, type ListPlaces, listScope, ruleFile } from "../observer/list.ts";
 import { decodeNames, fsPath } from "../observer/names.ts";
+import { lookAt } from "../files/missing.ts";
 
 /** What belongs to the workspace below one root, by the ignore rules of one moment. */
 export interface Scope {
@@ -75,7 +76,7 @@ export async function scopeOf(
 }
 
 function isFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return lookAt(path)?.isDirectory() === true;
 }
 
 function vacantPlaces(root: string, listing: Listing): string[] {

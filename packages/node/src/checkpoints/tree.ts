@@ -1,12 +1,13 @@
-import { lstatSync, readdirSync, type Stats } from "node:fs";
+import { readdirSync, type Stats } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TreeNode } from "@holdfast/protocol";
-import { isMissing, readDigest } from "../observer/digest.ts";
+import { readDigest } from "../observer/digest.ts";
 import type { ListPlaces } from "../observer/list.ts";
 import { decodeName, fsPath } from "../observer/names.ts";
 import { type CachedDigest, holds, type StatCache, statSignature } from "../observer/stat-cache.ts";
 import { neverInScope } from "../observer/walk.ts";
 import { isBelow, readScope, type Scope, scopeOf } from "./scope.ts";
+import { lookAt } from "../files/missing.ts";
 
 /** What was seen at a path of a root. Folders have no content. */
 export type Seen = { readonly type: "entry"; readonly entry: CachedDigest } | { readonly type: "folder"; readonly mode: number };
@@ -215,12 +216,7 @@ function namesIn(folder: string | Buffer): ReadonlySet<string> {
 }
 
 function look(tree: Tree, path: string): Stats | null {
-  try {
-    return lstatSync(fsPath(tree.root.path, path), { throwIfNoEntry: false }) ?? null;
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+  return lookAt(fsPath(tree.root.path, path)) ?? null;
 }
 
 function inside(folder: string, name: string): string {

@@ -1,6 +1,7 @@
-import { closeSync, constants, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
+import { closeSync, constants, openSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UnusableTarget } from "./unusable.ts";
+import { lookAt } from "./missing.ts";
 
 /** Linux's O_PATH, which Node doesn't name: a handle to look names up from, whatever may be read there. */
 const O_PATH = 0o10000000;
@@ -95,7 +96,7 @@ export function holdFolders(): HeldFolders {
 }
 
 function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return lookAt(path)?.isSymbolicLink() === true;
 }
 
 function moved(): UnusableTarget {

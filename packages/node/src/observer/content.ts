@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { lstatSync } from "node:fs";
 import type { Git } from "./git.ts";
 import { readDigest } from "./digest.ts";
 import type { KeptContents } from "./kept.ts";
 import type { FileRecord } from "./manifest.ts";
 import { fsPath } from "./names.ts";
 import { repoFolder, rootPath } from "./snapshot.ts";
+import { lookAt } from "../files/missing.ts";
 
 export interface Contents {
   /** The content a manifest lists: kept, from git's objects, or still on disk. Null where it can't be had any more. */
@@ -24,7 +24,7 @@ export function createContents(git: Git, roots: readonly { readonly id: string; 
         if (isRight(record, bytes)) return bytes;
       }
       const path = fsPath(root, record.path);
-      const stat = lstatSync(path, { throwIfNoEntry: false });
+      const stat = lookAt(path);
       const read = stat === undefined ? null : await readDigest(path, stat, 0);
       if (read !== null && isRight(record, read.bytes)) return read.bytes;
       if (record.oid === null) return null;

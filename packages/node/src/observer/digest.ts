@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, type
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ManifestEntry } from "@holdfast/runtime";
 import { statSignature } from "./stat-cache.ts";
+import { isMissing, lookAt } from "../files/missing.ts";
 
 export interface ReadDigest {
   readonly kind: ManifestEntry["kind"];
@@ -45,7 +46,8 @@ export async function readDigest(path: string | Buffer, stat: Stats, oidLength: 
     if (kind === "other") return { kind, digest: sha(statSignature(stat)), oid: null, size: 0, bytes: null, stat };
     return await readFile(path, oidLength);
   } catch (error) {
-    if (isMissing(error)) return null;
+    // A link that came meanwhile is refused as ELOOP, and is there.
+    if (isMissing(error) && lookAt(path) === undefined) return null;
     return { kind: "other", digest: sha(`unreadable ${statSignature(stat)}`), oid: null, size: stat.size, bytes: null, stat };
   }
 }
@@ -107,9 +109,4 @@ function objectHash(oidLength: number, size: number): Hash | null {
 
 function sha(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
-}
-
-export function isMissing(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException).code;
-  return code === "ENOENT" || code === "ENOTDIR";
 }

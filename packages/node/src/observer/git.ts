@@ -1,10 +1,12 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { devNull } from "node:os";
+import type { Readable, Writable } from "node:stream";
 import { HoldfastError } from "@holdfast/protocol/error";
+import { isMissing } from "../files/missing.ts";
 import { outerPath } from "../sandbox/programs.ts";
 
 export interface GitResult {
-  /** Exit status; 127 where there is no git. */
+  /** Exit status; 127 where there is no git, or no folder to run it in. */
   readonly code: number;
   readonly stdout: Buffer;
 }
@@ -55,18 +57,27 @@ export function createGit(home: string, roots: readonly string[], timeoutMs: num
   };
   return (cwd, args, options = {}) =>
     new Promise((resolve, reject) => {
-      const child = spawn("git", [...harmless, ...args], {
-        cwd,
-        env,
-        stdio: ["pipe", "pipe", "ignore"],
-        timeout: timeoutMs,
-        killSignal: "SIGKILL",
-      });
-      const chunks: Buffer[] = [];
-      child.on("error", (error: NodeJS.ErrnoException) => {
-        if (error.code === "ENOENT") resolve({ code: 127, stdout: Buffer.alloc(0) });
+      const failed = (error: unknown): void => {
+        // No git, or no folder to run it in.
+        if (isMissing(error)) resolve({ code: 127, stdout: Buffer.alloc(0) });
         else reject(error);
-      });
+      };
+      let child: ChildProcessByStdio<Writable, Readable, null>;
+      try {
+        child = spawn("git", [...harmless, ...args], {
+          cwd,
+          env,
+          stdio: ["pipe", "pipe", "ignore"],
+          timeout: timeoutMs,
+          killSignal: "SIGKILL",
+        });
+      } catch (error) {
+        // A file where the folder was is thrown; a folder that is not there is an event.
+        failed(error);
+        return;
+      }
+      const chunks: Buffer[] = [];
+      child.on("error", failed);
       child.stdout.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         if (options.untilOutput) child.kill("SIGTERM");

@@ -1,10 +1,10 @@
-import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import type { IgnoredEntry } from "@holdfast/runtime";
 import type { Git } from "./git.ts";
 import { decodeName, decodeNames, fsPath } from "./names.ts";
 import { dependencyFolders } from "./tools.ts";
 import { walkFiles } from "./walk.ts";
+import { lookAt } from "../files/missing.ts";
 
 /** What git ignores below the roots, whole folders as one. */
 export async function listIgnored(git: Git, roots: readonly { readonly id: string; readonly path: string }[]): Promise<IgnoredEntry[]> {
@@ -65,7 +65,7 @@ function key(entry: IgnoredEntry): string {
 
 function exists(roots: readonly { readonly id: string; readonly path: string }[], entry: IgnoredEntry): boolean {
   const root = roots.find((candidate) => candidate.id === entry.root);
-  return root !== undefined && lstatSync(fsPath(root.path, entry.path), { throwIfNoEntry: false }) !== undefined;
+  return root !== undefined && lookAt(fsPath(root.path, entry.path)) !== undefined;
 }
 
 /** True for what lies in a folder of installed dependencies, or is one. */

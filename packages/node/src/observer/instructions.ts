@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
 import { showHidden } from "@holdfast/runtime/hidden";
+import { lookAt } from "../files/missing.ts";
 
 /** Which files are a project's instructions, and how much of them is read. */
 export interface InstructionRules {
@@ -86,7 +87,7 @@ export function instructionPlaces(top: string, cwd: string, { files }: Instructi
 
 function findInstructions(top: string, cwd: string, rules: InstructionRules): Found[] {
   return instructionPlaces(top, cwd, rules).flatMap((places): Found[] => {
-    const path = places.find((place) => lstatSync(place, { throwIfNoEntry: false }) !== undefined);
+    const path = places.find((place) => lookAt(place) !== undefined);
     if (path === undefined) return [];
     const read = readInside(top, path, rules.maxBytes);
     return "text" in read && read.text.trim() === "" ? [] : [{ path: relative(top, path).split(sep).join("/"), read }];

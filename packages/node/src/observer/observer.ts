@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
@@ -12,6 +12,7 @@ import { signPlaces } from "./signature.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { type InstructionRules, usualInstructions } from "./instructions.ts";
 import { worldMark, worldSections } from "./world.ts";
+import { lookThrough } from "../files/missing.ts";
 
 export interface ObserverInput extends WorkspaceInput {
   readonly now?: () => number;
@@ -69,7 +70,7 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
     async isTracked(path) {
       if (existsSync(join(path, ".git"))) return true;
       let folder = dirname(path);
-      while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+      while (lookThrough(folder)?.isDirectory() !== true && folder !== dirname(folder)) folder = dirname(folder);
       const { stdout } = await git(realpathSync(folder), ["ls-files", "-z", "--", path], { untilOutput: true });
       return stdout.length > 0;
     },
@@ -83,7 +84,7 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
     async read({ root, path }) {
       const folder = root === "" ? "" : input.files.roots.find(({ id }) => id === root)?.path;
       const place = folder === undefined ? null : join(folder, path);
-      const stat = place === null ? undefined : statSync(place, { throwIfNoEntry: false });
+      const stat = place === null ? undefined : lookThrough(place);
       return place === null || stat === undefined || !stat.isFile() || stat.size > mostRead ? null : readFile(place).catch(() => null);
     },
     async keep(id, wanted) {

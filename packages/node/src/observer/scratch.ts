@@ -1,10 +1,11 @@
-import { constants, existsSync, lstatSync } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { IgnoredEntry, Place, ScratchChange, ScratchCopy } from "@holdfast/runtime";
 import type { Manifest } from "./manifest.ts";
 import { fsPath } from "./names.ts";
 import { cacheNames, rebuiltFolders } from "./tools.ts";
+import { lookAt } from "../files/missing.ts";
 
 /** Ignored files copied along with a scratch copy, in all. */
 const ignoredBound = { bytes: 256 * 1024 * 1024, files: 20_000 };
@@ -41,7 +42,9 @@ export async function makeScratch(input: ScratchInput): Promise<ScratchCopy> {
       binds.push({ from: copy, to: root.path, writable: true });
     }
     await copyScope(input, roots);
-    for (const change of input.changes) await apply(roots[change.root] ?? top, change);
+    // What goes makes room first: a folder may have become a file, or a file a folder.
+    for (const change of input.changes) await clear(roots[change.root] ?? top, change);
+    for (const change of input.changes) await put(roots[change.root] ?? top, change);
     binds.push(...(await bringIgnored(input, roots, top)));
     return { roots, binds, remove };
   } catch (error) {
@@ -78,10 +81,21 @@ async function copyScope({ roots, manifest }: ScratchInput, copies: Readonly<Rec
   await Promise.all(Array.from({ length: copiesAtOnce }, work));
 }
 
-async function apply(copy: string, change: ScratchChange): Promise<void> {
-  const path = fsPath(copy, change.path);
-  await rm(path, { recursive: true, force: true });
+async function clear(copy: string, { path, content }: ScratchChange): Promise<void> {
+  const parts = path.split("/");
+  // From the top, so that nothing is taken away through a link that leads out of the copy.
+  for (let depth = 1; depth < parts.length; depth += 1) {
+    const above = fsPath(copy, parts.slice(0, depth).join("/"));
+    if (lookAt(above)?.isDirectory() !== false) continue;
+    if (content !== null) await rm(above);
+    return;
+  }
+  await rm(fsPath(copy, path), { recursive: true, force: true });
+}
+
+async function put(copy: string, change: ScratchChange): Promise<void> {
   if (change.content === null) return;
+  const path = fsPath(copy, change.path);
   const folder = change.path.slice(0, Math.max(0, change.path.lastIndexOf("/")));
   await mkdir(fsPath(copy, folder), { recursive: true });
   if (change.kind === "link") await symlink(Buffer.from(change.content), path);
@@ -103,7 +117,7 @@ async function bringIgnored(input: ScratchInput, copies: Readonly<Record<string,
     if (from === undefined || copy === undefined || input.without.some((place) => place.root === root && isWithin(path, place.path)))
       continue;
     const [source, target] = [join(from, path), join(copy, path)];
-    if (existsSync(target) || lstatSync(source, { throwIfNoEntry: false }) === undefined) continue;
+    if (existsSync(target) || lookAt(source) === undefined) continue;
     if (isDependency) {
       await mkdir(dirname(target), { recursive: true });
       if (input.linksDependencies) await symlink(source, target);
@@ -148,7 +162,7 @@ function isWithin(path: string, folder: string): boolean {
 async function fits(path: string, room: { bytes: number; files: number }): Promise<boolean> {
   const pending = [path];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const found = lstatSync(next, { throwIfNoEntry: false });
+    const found = lookAt(next);
     if (found === undefined) continue;
     room.files -= 1;
     if (found.isFile()) room.bytes -= found.size;

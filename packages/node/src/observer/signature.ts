@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readdirSync, readlinkSync, statSync, type Stats } from "node:fs";
+import { readdirSync, readlinkSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Place } from "@holdfast/runtime";
 import { rootPath } from "./snapshot.ts";
 import { statSignature } from "./stat-cache.ts";
 import { cacheNames } from "./tools.ts";
+import { lookAt, lookThrough } from "../files/missing.ts";
 
 /** Entries looked at for one place. Past it, only names at the top are signed, and the signature says so. */
 const mostEntries = 150_000;
@@ -18,7 +19,7 @@ export async function signPlaces(
   const signed = new Map<string, string>();
   for (const place of places) {
     const path = place.root === "" ? place.path : join(rootPath(roots, place.root) ?? "", place.path);
-    const stat = lstatSync(path, { throwIfNoEntry: false });
+    const stat = lookAt(path);
     if (stat !== undefined) signed.set(placeKey(place), await signTree(path, stat));
   }
   return signed;
@@ -39,13 +40,13 @@ async function signTree(top: string, topStat: Stats): Promise<string> {
     if (count > mostEntries) break;
     if (stat.isSymbolicLink()) {
       // A link's target outside the tree decides as much as the link: both are signed, the target not followed further.
-      const target = statSync(path, { throwIfNoEntry: false });
+      const target = lookThrough(path);
       hash.update(`l ${name} ${readlinkSync(path)} ${target?.isFile() ? statSignature(target) : ""}\n`);
     } else if (stat.isDirectory()) {
       hash.update(`d ${name}\n`);
       for (const child of namesIn(path).toReversed()) {
         if (cacheNames.has(child) || child.endsWith(".pyc")) continue;
-        const childStat = lstatSync(join(path, child), { throwIfNoEntry: false });
+        const childStat = lookAt(join(path, child));
         if (childStat !== undefined)
           pending.push({ path: join(path, child), name: name === "" ? child : `${name}/${child}`, stat: childStat });
       }

@@ -1,13 +1,14 @@
-import { lstatSync, readdirSync, type Stats } from "node:fs";
+import { readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sha256 } from "@holdfast/runtime/hash";
-import { gitMode, isMissing, readDigest, smallFile } from "./digest.ts";
+import { gitMode, readDigest, smallFile } from "./digest.ts";
 import type { KeptContents } from "./kept.ts";
 import { type Listed, type Listing, type ListPlaces, listScope } from "./list.ts";
 import { type FileRecord, type Manifest, subjectOf } from "./manifest.ts";
 import { fsPath } from "./names.ts";
 import { type CachedDigest, holds, type StatCache } from "./stat-cache.ts";
+import { lookAt } from "../files/missing.ts";
 
 export interface SnapshotRoot {
   readonly id: string;
@@ -66,12 +67,7 @@ async function statKnown(root: SnapshotRoot, number: number): Promise<void> {
 }
 
 function look(root: SnapshotRoot, path: string): Stats | null {
-  try {
-    return lstatSync(fsPath(root.path, path), { throwIfNoEntry: false }) ?? null;
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+  return lookAt(fsPath(root.path, path)) ?? null;
 }
 
 /** What was in scope stays in scope: `git rm --cached` and a new ignore rule hide nothing. */
@@ -190,7 +186,7 @@ async function keepDirty(root: SnapshotRoot, found: readonly Found[], kept: Kept
 /** The content of `record` from the disk; null where that is another by now. */
 export async function readAgain(root: { readonly path: string }, record: FileRecord): Promise<Buffer | null> {
   const path = fsPath(root.path, record.path);
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = lookAt(path);
   const read = stat === undefined || stat.size > smallFile ? null : await readDigest(path, stat, 0);
   return read?.digest === record.digest ? read.bytes : null;
 }

@@ -1,10 +1,11 @@
-import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
 import { gitMode, readDigest } from "./digest.ts";
 import { type Git, gitLine } from "./git.ts";
 import { type InstructionRules, instructionPlaces, plain, plainLine, projectInstructions } from "./instructions.ts";
 import { decodeName, fsPath } from "./names.ts";
+import { isMissing, lookAt, lookThrough } from "../files/missing.ts";
 
 export interface WorldInput {
   readonly git: Git;
@@ -65,13 +66,22 @@ export function worldMark(input: Pick<WorldInput, "roots" | "cwd" | "now" | "ins
 }
 
 function statMark(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = lookThrough(path);
   return stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
 }
 
 function gitHead(cwd: string): string {
   const top = likelyTop(cwd);
-  if (top === null) return "";
+  try {
+    return top === null ? "" : headOf(top);
+  } catch (error) {
+    // What is called .git is no repository.
+    if (isMissing(error)) return "";
+    throw error;
+  }
+}
+
+function headOf(top: string): string {
   const own = join(top, ".git");
   // A second work tree has a file there that says where its part of the repository is.
   const folder = statSync(own).isFile()
@@ -144,7 +154,7 @@ async function isTouched(top: string, index: string): Promise<boolean> {
   for (const [, mode, oid = "", name = "", seconds, nanoseconds, size] of index.matchAll(indexEntry)) {
     if (mode === "160000") continue;
     const path = fsPath(top, decodeName(Buffer.from(name, "latin1")));
-    const stat = lstatSync(path, { throwIfNoEntry: false });
+    const stat = lookAt(path);
     if (stat === undefined) return true;
     // The same arithmetic as in `fs`, so that equal times are equal doubles.
     if (stat.size === Number(size) && stat.mtimeMs === Number(seconds) * 1000 + Number(nanoseconds) / 1e6) continue;

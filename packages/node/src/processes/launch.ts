@@ -1,4 +1,4 @@
-import { mkdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoldfastError } from "@holdfast/protocol/error";
@@ -22,6 +22,7 @@ import { bootId } from "./identity.ts";
 import { noteOwner } from "./owner-note.ts";
 import { markOf, runFolder, sessionFolders } from "./folders.ts";
 import type { RunFolder } from "./folders.ts";
+import { lookThrough } from "../files/missing.ts";
 
 /** What the launching of a command depends on besides the command. Paths are real. */
 export interface LaunchContext {
@@ -280,7 +281,7 @@ function bashIn(path: string | undefined): string {
 }
 
 function checkSpec(spec: CommandSpec): void {
-  if (!statSync(spec.cwd, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!lookThrough(spec.cwd)?.isDirectory()) {
     throw new HoldfastError("workspace_invalid", `The folder ${spec.cwd}, where the command was to run, is not there any more.`, {
       hint: `The nearest folder that is there: ${nearestFolder(spec.cwd)}`,
     });
@@ -300,7 +301,7 @@ function checkLength(line: string): void {
 
 function nearestFolder(path: string): string {
   const parent = dirname(path);
-  return parent === path || statSync(parent, { throwIfNoEntry: false })?.isDirectory() ? parent : nearestFolder(parent);
+  return parent === path || lookThrough(parent)?.isDirectory() ? parent : nearestFolder(parent);
 }
 
 /** The session's first boot stays: a session that began in an earlier one may have run what left no record. */

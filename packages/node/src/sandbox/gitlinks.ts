@@ -1,7 +1,8 @@
-import { appendFileSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Git } from "../observer/git.ts";
 import { holdFolder } from "../files/held.ts";
+import { lookClosely } from "../files/missing.ts";
 import { gitFolderOf, kindOf, ownPlaces } from "./protected.ts";
 
 /** Lists the paths below a root that its index takes for repositories of their own, and theirs in turn. */
@@ -15,7 +16,7 @@ export function createGitlinks(git: Git): ListGitlinks {
   const known = new Map<string, { readonly index: string; readonly links: readonly string[] }>();
   const linksOf = async (root: string): Promise<readonly string[]> => {
     const folder = gitFolderOf(root);
-    const stat = folder === null ? undefined : statSync(join(folder, "index"), { bigint: true, throwIfNoEntry: false });
+    const stat = folder === null ? undefined : lookClosely(join(folder, "index"), { throughLinks: true });
     if (stat === undefined) return [];
     const index = `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
     const last = known.get(root);

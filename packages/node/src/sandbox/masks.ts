@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { lookAt } from "../files/missing.ts";
 
 /** Below the user's home: places that hold what lets someone act in the user's name. */
 const credentials = [
@@ -165,7 +166,7 @@ function readText(path: string): string {
 function realPath(path: string): string[] {
   try {
     // Nearly all are missing, and an exception costs more than a look.
-    return lstatSync(path, { throwIfNoEntry: false }) === undefined ? [] : [realpathSync.native(path)];
+    return lookAt(path) === undefined ? [] : [realpathSync.native(path)];
   } catch {
     return [];
   }

@@ -1,9 +1,10 @@
-import { accessSync, constants, existsSync, lstatSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import type { SandboxRefusal } from "@holdfast/runtime/ports/processes";
 import { contains } from "./mounts.ts";
 import type { CommandReach } from "./network.ts";
 import { nearestReal } from "./real.ts";
+import { lookAt } from "../files/missing.ts";
 
 /** What a command could see and reach, by which its own failures are told apart from what the sandbox refused. */
 export interface Sight {
@@ -74,7 +75,7 @@ function isRefusedWrite(path: string, { isWritable }: Sight): boolean {
 }
 
 function isHidden(path: string, hidden: readonly string[]): boolean {
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  if (lookAt(path) === undefined) return false;
   const real = nearestReal(path);
   return hidden.some((each) => contains(each, real));
 }

@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import { join, relative } from "node:path";
+import { lookAt } from "../files/missing.ts";
 
 /** Never looked into: what lies there is not the user's own, and there is much of it. */
 const skipped = new Set([".git", "node_modules"]);
@@ -29,7 +30,7 @@ export function secretFiles(root: string, patterns: readonly string[]): string[]
       if (!entry.isFile()) continue;
       const isNamed = wanted.some((pattern) => pattern.test(relative(root, path)));
       if (isNamed) found.push(path);
-      const stat = lstatSync(path, { throwIfNoEntry: false });
+      const stat = lookAt(path);
       if (stat !== undefined && stat.nlink > 1) {
         const key = `${stat.dev}:${stat.ino}`;
         shared.set(key, [...(shared.get(key) ?? []), path]);

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
 import { secretFiles } from "./secret-files.ts";
@@ -8,6 +8,7 @@ import { contains, isWritableAt, mountArguments, mountsUpon } from "./mounts.ts"
 import type { Mount } from "./mounts.ts";
 import { defaultSandbox } from "./options.ts";
 import { protectionOf } from "./protected.ts";
+import { lookAt, lookClosely } from "../files/missing.ts";
 
 /** What a session's commands see of the file system, whatever command it is: made once, and shown to each. */
 export interface GroundInput {
@@ -155,7 +156,7 @@ function hides(paths: readonly string[], blank: string): Mount[] {
 
 /** Changes when a path is replaced by another file of that name. */
 export function identityOf(path: string): string {
-  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  const stat = lookClosely(path);
   return stat === undefined ? "" : `${stat.dev} ${stat.ino} ${stat.birthtimeNs}`;
 }
 
@@ -185,7 +186,7 @@ function findSettings(): string[] {
 }
 
 function holdsWritable(path: string): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = lookAt(path);
   if (stat === undefined || stat.isSymbolicLink()) return false;
   if (!stat.isDirectory()) return (stat.mode & 0o222) !== 0;
   try {

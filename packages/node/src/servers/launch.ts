@@ -1,5 +1,5 @@
 import { noteOwner } from "../processes/owner-note.ts";
-import { mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,7 @@ import { nearestReal } from "../sandbox/real.ts";
 import { filterFile } from "../sandbox/seccomp.ts";
 import { blankFile, viewOf } from "../sandbox/view.ts";
 import type { ServerLaunch } from "./index.ts";
+import { lookThrough } from "../files/missing.ts";
 
 export interface ServerPlace {
   /** HOLDFAST_HOME: hidden from confined servers. */
@@ -31,7 +32,7 @@ export interface ServerPlace {
 /** How servers are started on this machine. Confined ones need bubblewrap: they are never started without it. */
 export function createServerLaunch(place: ServerPlace): (spec: ServerSpec) => Promise<ServerLaunch> {
   return async (spec) => {
-    if (!statSync(spec.cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    if (!lookThrough(spec.cwd)?.isDirectory()) {
       throw new HoldfastError("workspace_invalid", `its folder ${spec.cwd} is not there`);
     }
     return spec.isConfined ? confined(spec, place) : plain(spec, place);
