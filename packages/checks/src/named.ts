@@ -100,6 +100,8 @@ const looksLikeTest = /test|spec|check|verify|assert|e2e|expect|golden|fixture|s
 /** A script that holds tests, by its name or folder. */
 const testLike = /(?:^|[/_.-])(?:tests?|t|specs?|e2e|bats)(?=[/_.-])/i;
 const deepest = 6;
+/** A script that takes data apart and uses each piece. */
+const takesLines = /\b(?:read|mapfile|readarray|xargs|parallel|awk)\b|\bfor\s+\w+\s+in\b/;
 /** Programs that say something of the files they are given, by themselves. What compares two of them may be given the expected one. */
 const lookers = new Set([
   "[",
@@ -215,7 +217,8 @@ export async function findNamed(input: NamedInput): Promise<Named> {
   };
 
   await followLine(input.command, input.folder, 0);
-  return found;
+  // `grep -v '^#' cases.txt | while read …`: what goes through a loop is what others are tested with.
+  return takesLines.test(found.text) ? { ...found, looked: new Set() } : found;
 }
 
 /** Files that the lines of a JavaScript, Python, Perl or Ruby file in `folder` may load from beside it. */

@@ -32,6 +32,24 @@ export const around: readonly Family[] = [
     },
   },
   {
+    name: "rows that a test script takes one by one are changed",
+    act: (job) => {
+      const path = job.random.pick(["data/rows.txt", "pairs.tsv", "ref/sums.dat"]);
+      const rows = (cases: readonly Case[]): string => cases.map(({ a, b, expected }) => `${a} ${b} ${expected}`).join("\n");
+      const takes = job.random.pick([`cat ${path}`, `grep -v '^#' ${path}`, `tail -n +1 ${path}`]);
+      const body = job.wrong.replace(/[ab]/g, (letter) => (letter === "a" ? "$1" : "$2"));
+      return {
+        files: {
+          [`lib/${job.name}.sh`]: `${job.name}() { echo $((${body})); }\n`,
+          "check-rows.sh": `. ./lib/${job.name}.sh\n${takes} | while read -r a b expected; do [ "$(${job.name} $a $b)" = "$expected" ] || exit 1; done\n`,
+          [path]: `${rows(job.cases)}\n`,
+        },
+        check: "sh check-rows.sh",
+        steps: [[put({ [path]: rows(job.random.chance(0.6) ? wrongly(job) : job.cases.slice(0, 1)) })]],
+      };
+    },
+  },
+  {
     name: "a helper with a plain name no longer compares",
     act: (job) => {
       const path = job.random.pick(["src/same.js", "lib/eq.js", "tools/close.js", "near.js"]);
