@@ -174,6 +174,14 @@ describe.each(["/tmp", "/var/tmp"])("a sandboxed command, workspace and home bel
     await run(plant, { confinement: { scope: { writable: [join(place.workspace, ".holdfast/config.toml")] } } });
     expect(readFileSync(join(place.workspace, ".holdfast/config.toml"), "utf8")).toBe("evil\n");
     expect(existsSync(join(place.workspace, ".mcp.json"))).toBe(false);
+    // An approval of the whole folder, or of one around it, is none of what is protected in it.
+    for (const wide of [place.workspace, place.base]) {
+      await run("echo evil > .envrc; echo evil > .holdfast/config.toml; echo fine > fine.txt; true", {
+        confinement: { scope: { writable: [wide] } },
+      });
+      expect(existsSync(join(place.workspace, ".envrc"))).toBe(false);
+      rmSync(join(place.workspace, "fine.txt"));
+    }
     writeFileSync(join(place.workspace, ".mcp.json"), "{}");
     await run("echo evil > .mcp.json; rm .mcp.json; mv .mcp.json m; rm -rf .holdfast; true");
     expect(readFileSync(join(place.workspace, ".mcp.json"), "utf8")).toBe("{}");

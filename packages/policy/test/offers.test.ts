@@ -27,6 +27,7 @@ async function conditions(example: RuleExample): Promise<object[]> {
 }
 
 const editing = ["edit_file", "write_file", "apply_patch"];
+const reading = ["read_file", "search", "list_folder", "view_image"];
 
 describe("what can be allowed beyond a call, the narrowest first", () => {
   test.each<[RuleExample, object[]]>([
@@ -60,6 +61,12 @@ describe("what can be allowed beyond a call, the narrowest first", () => {
       ],
     ],
     [{ tool: "write_file", path: "/opt/a.conf" }, [{ tool: editing, write: "/opt/a.conf" }]],
+    // Beside what runs later, or holds secrets, lie others of the kind: no folder is offered.
+    [{ tool: "write_file", path: ".envrc" }, [{ tool: editing, write: "/srv/app/.envrc" }]],
+    [{ tool: "write_file", path: ".github/workflows/ci.yml" }, [{ tool: editing, write: "/srv/app/.github/workflows/ci.yml" }]],
+    [{ tool: "write_file", path: "/home/ana/other/.husky/pre-push" }, [{ tool: editing, write: "/home/ana/other/.husky/pre-push" }]],
+    [{ tool: "write_file", path: "/home/ana/.config/fish/a.fish" }, [{ tool: editing, write: "/home/ana/.config/fish/a.fish" }]],
+    [{ tool: "read_file", path: "docs/.env" }, [{ tool: reading, read: "/srv/app/docs/.env" }]],
     [
       { tool: "http_request", method: "POST", host: "api.example.com:443" },
       [{ tool: "http_request", host: "api.example.com", sends_out: true, network: "api.example.com" }],
@@ -120,6 +127,18 @@ describe("a rule that was granted", () => {
     [
       { tool: "edit_file", path: "/home/ana/other/a.ts" },
       { tool: "edit_file", path: "/home/ana/.ssh/config" },
+    ],
+    [
+      { tool: "edit_file", path: "/home/ana/other/a.ts" },
+      { tool: "edit_file", path: "/home/ana/other/.git/hooks/pre-commit" },
+    ],
+    [
+      { tool: "write_file", path: ".envrc" },
+      { tool: "write_file", path: ".git/hooks/pre-commit" },
+    ],
+    [
+      { tool: "write_file", path: ".vscode/tasks.json" },
+      { tool: "write_file", path: ".vscode/settings.json" },
     ],
     [
       { tool: "http_request", method: "POST", host: "api.example.com:443" },

@@ -141,6 +141,39 @@ describe("paths", () => {
     expect(await decideWith(hooks, "echo x > hooks-link/pre-push")).toBe("deny user-1");
   });
 
+  test("an allow of a folder or a star opens no file in it that runs later or holds secrets, but by name or by the fact", async () => {
+    const write = (path: string): RuleExample => ({ tool: "write_file", path });
+    const read = (path: string): RuleExample => ({ tool: "read_file", path });
+    for (const pattern of [
+      "/srv/app/**",
+      "**",
+      "/srv/app/.*/**",
+      ".envrc*",
+      "/srv/app/{.envrc,.vscode/tasks.json,.env}",
+      "/srv/app/.env?(rc)",
+    ]) {
+      const wide = user({ write: pattern, read: pattern, decision: "allow", writable: "/srv/app" });
+      for (const path of [".envrc", ".git/hooks/pre-commit", ".vscode/tasks.json", ".holdfast/policy.toml", "hooks-link/pre-push"]) {
+        expect(await decideWith(wide, write(path)), `${pattern} ${path}`).toBe("review builtin:protected-write");
+        expect(await decideWith(wide, `cp a.ts ${path}`), `${pattern} ${path}`).toBe("review builtin:protected-write");
+      }
+      expect(await decideWith(wide, "rm -rf .git"), pattern).toBe("review builtin:loses-work");
+      expect(await decideWith(wide, read(".env")), pattern).toBe("review builtin:secret-read");
+      expect(await decideWith(wide, write("src/a.ts")), pattern).toMatch(/^allow/);
+    }
+    const other = user({ write: "/home/ana/**", read: "/home/ana/**", decision: "allow" });
+    for (const path of ["~/other/.git/config", "~/other/AGENTS.md", "~/.bashrc", "~/.config/autostart/a.desktop"]) {
+      expect(await decideWith(other, write(path)), path).toBe("review builtin:outside-write");
+      expect(await decideWith(other, `cp a.ts ${path}`), path).toBe("review builtin:outside-write");
+    }
+    expect(await decideWith(other, write("~/other/a.ts"))).toBe("allow user-1");
+    expect(await decideWith(other, read("~/.ssh/id_rsa"))).toBe("deny builtin:secret-folder");
+    expect(await decideWith(user({ write: "/srv/app/.envrc", decision: "allow" }), write(".envrc"))).toBe("allow user-1");
+    const facts = user({ fact: "protected_write", write: ".github/**", decision: "allow" });
+    expect(await decideWith(facts, write(".github/workflows/ci.yml"))).toMatch(/^allow/);
+    expect(await decideWith(facts, write(".envrc"))).toBe("review builtin:protected-write");
+  });
+
   test("an allow opens the files that it names, as they really are, and no others of the same call", async () => {
     const rules = user({ write: "~/notes/**", decision: "allow" });
     expect(await decideWith(rules, { tool: "write_file", path: "~/notes/a.md" })).toBe("allow user-1");

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
+import { isProtectedPath } from "@holdfast/runtime/paths/protected";
 import { secretFiles } from "./secret-files.ts";
 import type { KnownLinks } from "./gitlinks.ts";
 import { isFolder, maskedPaths } from "./masks.ts";
@@ -56,6 +57,11 @@ export function groundArguments(mounts: readonly Mount[], at: string): string[] 
 /** Devices alone: what lies in memory there (`/dev/shm`) is capped like /tmp, and nothing else can be made. */
 function devices(at: string, size: number): string[] {
   return ["--dev", `${at}/dev`, "--perms", "1777", "--size", String(size), "--tmpfs", `${at}/dev/shm`, "--remount-ro", `${at}/dev`];
+}
+
+/** An approved folder that only holds a protected place among others doesn't open it: the workspace isn't its hooks. */
+function isProtectedItself(approved: string, root: string): boolean {
+  return !contains(approved, root) && isProtectedPath(contains(root, approved) ? relative(root, approved) : basename(approved));
 }
 
 /** Shared memory may take as much as /tmp. */
@@ -122,9 +128,9 @@ export function viewOf(input: ViewInput): View {
     ...approved.filter(existsSync).map((path) => bind(realpathSync(path), realpathSync(path), true)),
   ];
   const proc = ["--proc", "/proc", ...kernelSettings().flatMap((path) => ["--ro-bind", path, path])];
-  const absent = protections
-    .flatMap(({ absent: places }) => places)
-    .filter((path) => !approved.some((each) => contains(path, each) || contains(each, path)));
+  const absent = protections.flatMap(({ root, absent: places }) =>
+    places.filter((path) => !approved.some((each) => contains(path, each) || (contains(each, path) && isProtectedItself(each, root)))),
+  );
   const ground = standing?.mounts ?? groundOf(input);
   const seen = {
     absent,

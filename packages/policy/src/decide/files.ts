@@ -1,7 +1,7 @@
 import { isInsideHost, isMetadataHost, normalHost } from "@holdfast/runtime/network/hosts";
 import type { PolicyRequest } from "@holdfast/runtime/ports/policy";
 import type { Fact } from "../facts/fact.ts";
-import { isBelow, isRunLater, normalise, type PolicyPlaces } from "../facts/place.ts";
+import { isBelow, isRunLater, isRunLaterOutside, normalise, type PolicyPlaces } from "../facts/place.ts";
 import { identify, type Lookup, newLookup, touch } from "../facts/resolve.ts";
 import { secretPlace } from "../programs/secrets.ts";
 import type { Part } from "./part.ts";
@@ -74,8 +74,9 @@ async function judgeFile(path: string, use: "read" | "edit", lookup: Lookup): Pr
     const why = isTemporary
       ? `${path} lies in the machine's temporary folder, which only commands have their own of`
       : `${path} lies outside the workspace`;
-    return [fact("outside_write", why, { writable: [identity.real] })];
+    const outside = fact("outside_write", why, { writable: [identity.real] });
+    return [isRunLaterOutside(identity.real) ? { ...outside, isProtected: true } : outside];
   }
   const isProtected = identity.isProtected || isRunLater(identity.relative ?? "") || lookup.places.guarded.includes(identity.real);
-  return isProtected ? [fact("protected_write", path, { writable: [identity.real] })] : [];
+  return isProtected ? [{ ...fact("protected_write", path, { writable: [identity.real] }), isProtected: true }] : [];
 }

@@ -83,6 +83,8 @@ export interface Fact {
   readonly scope: Scope;
   /** True where it is no more than what a variable may come to: a reason to ask, never one to allow. */
   readonly isGuess?: boolean;
+  /** True where one of its files runs later, or decides what does: no pattern allows that in passing. */
+  readonly isProtected?: boolean;
   /** The files it is about, by real path. */
   readonly paths?: readonly string[];
   /** The hosts it reaches, `name` or `name:port`; `any` where that can't be known. */

@@ -1,3 +1,5 @@
+import { isProtectedPath } from "@holdfast/runtime/paths/protected";
+
 /** What the policy knows of the host beyond a single request. All paths absolute. */
 export interface PolicyPlaces {
   /** The person's home folder; null where there is none (a browser). */
@@ -44,4 +46,11 @@ const runsLater =
 
 export function isRunLater(relative: string): boolean {
   return runsLater.test(relative);
+}
+
+const startsSomewhere = /\/(?:\.config\/(?:git|fish|autostart|systemd)|\.local\/bin)(?:\/|$)/;
+
+/** Whether a file outside the workspace runs later: those of other projects, and what the person's next shell or login runs. */
+export function isRunLaterOutside(real: string): boolean {
+  return isProtectedPath(real) || isRunLater(real) || startsSomewhere.test(real);
 }

@@ -5,7 +5,7 @@ import type { Places, ShellWord } from "../shell/command.ts";
 import { joinPath } from "../shell/places.ts";
 import type { Fact, FactKind, PathNeed } from "./fact.ts";
 import type { Touched } from "../decide/part.ts";
-import { isBelow, isRegenerable, isRunLater, normalise, type PolicyPlaces } from "./place.ts";
+import { isBelow, isRegenerable, isRunLater, isRunLaterOutside, normalise, type PolicyPlaces } from "./place.ts";
 
 /** A command that touches more paths than this is reviewed instead of looked up. */
 export const maxLookups = 64;
@@ -190,12 +190,18 @@ async function judgePath(need: PathNeed, path: string, lookup: Lookup): Promise<
 }
 
 function outside(need: PathNeed, real: string): Fact {
-  return about("outside_write", `${need.word.text} lies outside the workspace`, real, { writable: [real] });
+  const found = about("outside_write", `${need.word.text} lies outside the workspace`, real, { writable: [real] });
+  return isRunLaterOutside(real) ? { ...found, isProtected: true } : found;
 }
 
 async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Lookup): Promise<Fact[]> {
+  const isProtected = identity.isProtected || isRunLater(identity.relative ?? "") || lookup.places.guarded.includes(identity.real);
+  const facts = await judgeUse(need, identity, isProtected, lookup);
+  return isProtected ? facts.map((found) => ({ ...found, isProtected })) : facts;
+}
+
+async function judgeUse(need: PathNeed, identity: PathIdentity, isProtected: boolean, lookup: Lookup): Promise<Fact[]> {
   const relative = identity.relative ?? "";
-  const isProtected = identity.isProtected || isRunLater(relative) || lookup.places.guarded.includes(identity.real);
   switch (need.use) {
     case "read":
     case "list":

@@ -47,8 +47,9 @@ function fileConditions({ request: { tool } }: JudgedRequest, reviewed: readonly
   const paths = [...new Set(reviewed.flatMap(({ part }) => part.touched.filter((file) => file.use === use).map((file) => file.real)))];
   if (paths.length === 0 || paths.some((path) => !path.startsWith("/") || /[*?[\]{}\\]/.test(path))) return [];
   const folders = [...new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/"))))];
-  // A folder one or two steps below the root is half of a machine.
-  const isOwn = folders.length === 1 && folders[0]!.split("/").length > 3;
+  // Beside a hook or a file with secrets lie others. A folder one or two steps below the root is half of a machine.
+  const isKept = use === "read" || reviewed.some(({ part }) => part.facts.some((fact) => fact.isProtected === true));
+  const isOwn = !isKept && folders.length === 1 && folders[0]!.split("/").length > 3;
   const named = (list: readonly string[]) => ({ tool: tools, [use]: list.length === 1 ? list[0]! : list });
   return [named(paths), ...(isOwn ? [named([`${folders[0]!}/**`])] : [])];
 }

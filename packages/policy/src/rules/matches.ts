@@ -173,8 +173,11 @@ export function speaksOf(rule: Rule, fact: Fact, part: Part, judged: JudgedReque
   return false;
 }
 
+/** Of these, a folder or a star allows none in passing: whoever says "the files of this project" doesn't mean its hooks and keys. */
+const kept: readonly FactKind[] = ["protected_write", "secret_read", "secret_folder"];
+
 /** Where the rule names files or hosts, all of the fact's are among them. */
-function isWithin({ when }: Rule, fact: Fact, { touched }: Part, { home }: JudgedRequest): boolean {
+function isWithin({ when, decision }: Rule, fact: Fact, { touched }: Part, { home }: JudgedRequest): boolean {
   if (when.hosts !== undefined && fact.hosts !== undefined) {
     const { hosts } = fact;
     const patterns = when.hosts;
@@ -182,7 +185,11 @@ function isWithin({ when }: Rule, fact: Fact, { touched }: Part, { home }: Judge
   }
   if (when.read === undefined && when.write === undefined) return true;
   const isRead = fact.kind === "secret_read" || fact.kind === "file_read";
-  const patterns = [...((isRead ? when.read : when.write) ?? []), ...(fact.kind === "secret_folder" ? (when.read ?? []) : [])];
+  const isKept = fact.isProtected === true || kept.includes(fact.kind);
+  const isOneByOne = decision === "allow" && isKept && when.facts === undefined;
+  const patterns = [...((isRead ? when.read : when.write) ?? []), ...(fact.kind === "secret_folder" ? (when.read ?? []) : [])].filter(
+    (pattern) => !isOneByOne || !/[*?[\]{}]/.test(pattern),
+  );
   const relativeOf = (real: string) => touched.find((file) => file.real === real)?.relative ?? null;
   const paths = fact.paths ?? touched.filter((file) => file.use === (isRead ? "read" : "write")).map((file) => file.real);
   return paths.length > 0 && paths.every((real) => namesReal(patterns, real, relativeOf(real), home));
