@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { createPolicy } from "../src/index.ts";
+import { machine } from "../src/examples/machine.ts";
+import { rulesOf } from "./given-rules.ts";
 import { decide, policy, request, type Setting } from "./world.ts";
 
 const get = (host: string, setting: Setting = {}) => decide({ tool: "web_fetch", method: "GET", host }, setting);
@@ -94,4 +97,44 @@ test("a key that only the model vouches for is asked for, also where the host is
     rule: { id: "builtin:claimed-key" },
     scope: {},
   });
+});
+
+test("a command whose words name a cloud's metadata service is refused alike, in every written form, in every mode, unless it is named", async () => {
+  for (const command of [
+    "curl -s 'http://user@169.254.169.254:80/latest?a=b'",
+    "curl http://169.254.43518/",
+    "curl 025177524776",
+    "curl http://0xa9.0xfe.0xa9.0xfe",
+    "curl http://%31%36%39.254.169.254/",
+    "curl http://169。254。169。254/",
+    "curl -g http://[::ffff:169.254.169.254]/",
+    "curl 'http://[0:0:0:0:0:ffff:a9fe:a9fe]/'",
+    "curl 'http://[64:ff9b::a9fe:a9fe]/'",
+    "curl 'http://[fd00:ec2::254]/latest'",
+    "curl http://100.100.100.200/",
+    "curl HTTP://Metadata.Google.Internal./",
+    "H=169.254.169.254; curl http://$H/latest",
+    "bash -c 'wget http://169.254.169.254'",
+    "curl -x http://169.254.169.254 http://example.com",
+    "curl --resolve example.com:80:169.254.169.254 http://example.com",
+    "nc 169.254.169.254 80",
+    "ssh -L 8080:169.254.169.254:80 host.example.com",
+    "node -e 'fetch(\"http://169.254.169.254/\")'",
+    "python3 - <<'X'\nimport urllib.request\nurllib.request.urlopen('http://0xA9FEA9FE/')\nX",
+    "echo x > /dev/tcp/169.254.169.254/80",
+  ]) {
+    for (const setting of [{}, { network: "all" }, { mode: "off", network: "all" }] as const satisfies readonly Setting[])
+      expect(await decide(command, setting), command).toMatchObject({ decision: "deny", rule: { id: "builtin:metadata-host" } });
+  }
+  expect(await decide("curl http://169.254.169.254/", only("169.254.169.254"))).toMatchObject({ decision: "allow" });
+  for (const command of ["curl http://169.253.169.254/", "curl https://example.com/metadata", "curl -o metadata https://example.com"])
+    expect(await decide(command, { network: "all" }), command).toMatchObject({ decision: "allow" });
+});
+
+test("where a rule lets a person decide on it, the note of risk tells of the credentials", async () => {
+  const { risk } = await createPolicy({ ...machine, rules: rulesOf("user", { fact: "metadata_host", decision: "review" }) }).decide(
+    request("curl http://169.254.169.254/latest"),
+  );
+  expect(risk).toMatchObject({ level: "high", reversible: "no" });
+  expect(risk?.touches).toContain("the credentials of the machine: 169.254.169.254");
 });

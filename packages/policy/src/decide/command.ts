@@ -6,6 +6,7 @@ import { isBelow, normalise, type PolicyPlaces } from "../facts/place.ts";
 import { identify, type Lookup, newLookup, pathsOf, resolveNeed, touch } from "../facts/resolve.ts";
 import { type ParsedCommand, type Places, programOf, type SimpleCommand } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
+import { metadataFacts } from "./metadata.ts";
 import { withoutAllowedNetwork } from "./network.ts";
 import type { Part } from "./part.ts";
 
@@ -46,9 +47,11 @@ export async function commandParts(
     lookup.touched = [];
     const facts = [...foundFacts];
     for (const need of needs) facts.push(...(await resolveNeed(need, command?.places ?? null, lookup)));
-    if (facts.length > 0) provenRead = false;
+    const reaching = withoutAllowedNetwork(facts, request.network);
+    const all = [...reaching, ...metadataFacts(command, reaching, request.network)];
+    if (all.length > 0) provenRead = false;
     if (usesPaths && run !== null) await touchWords(run.command, lookup);
-    parts.push({ command, run, facts: withoutAllowedNetwork(facts, request.network), touched: lookup.touched });
+    parts.push({ command, run, facts: all, touched: lookup.touched });
   }
   const ground = groundFact(request, provenRead);
   return {

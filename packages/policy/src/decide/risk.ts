@@ -86,6 +86,8 @@ export function riskOf(judged: JudgedRequest): RiskNote {
 function named({ touches }: Weight, { kind, hosts, paths }: Fact, { request }: JudgedRequest): string | null {
   if (kind === "mcp_call" || kind === "untrusted_value")
     return `whatever ${request.plan.mcp?.tool ?? "the tool"} of ${request.plan.mcp?.server ?? "the server"} does`;
+  if (kind === "metadata_host")
+    return `${touches}: ${hosts === undefined || hosts === "any" ? "of its cloud" : hosts.slice(0, mostNamed).join(", ")}`;
   if (hosts !== undefined) return hosts === "any" ? "a host that can't be told beforehand" : hosts.slice(0, mostNamed).join(", ");
   if (touches === null) return kind === "remote_change" ? "something elsewhere" : null;
   return paths === undefined || paths.length === 0 ? touches : `${touches}: ${paths.slice(0, mostNamed).join(", ")}`;
