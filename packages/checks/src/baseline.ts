@@ -2,7 +2,8 @@ import type { RunCheck, Evidence, Json, Weakness } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
-import { type CheckInputs, findInputs } from "./inputs.ts";
+import { type CheckInputs, findInputs, type Workplace } from "./inputs.ts";
+import { ownReport, type OwnReport, outputsOf } from "./own-report.ts";
 import { counter, type Round, type Rounds } from "./rounds.ts";
 import type { VerifierInput } from "./verifier-input.ts";
 import { type Signatures, takeSignatures } from "./signatures.ts";
@@ -15,6 +16,8 @@ export interface StoredInputs {
   readonly version: 1;
   /** Outputs of all checks: none of them is part of any check's subject. */
   readonly outputs: readonly string[];
+  /** Reports that checks write; `outputs` names them too. */
+  readonly reports: readonly OwnReport[];
   readonly around: Readonly<Record<string, string>>;
   readonly builds: Readonly<Record<string, string>>;
   /** Programs and what else is outside the workspace; null in sessions from before it was kept. */
@@ -39,7 +42,7 @@ export async function takeBaseline(
   const { observer, files } = input;
   const earlier = context.earlier ?? null;
   const stored = storedInputs(earlier?.inputs ?? null);
-  const outputs = [...new Set([...stored.outputs, ...checks.flatMap((check) => check.outputs)])].sort();
+  const outputs = [...new Set([...stored.outputs, ...checks.flatMap((check) => outputsOf(check, files))])].sort();
   const snapshot = await observer.snapshot(earlier?.manifest ?? null);
   const first = earlier?.manifest ?? snapshot.manifest;
   const evidence = (earlier?.evidence ?? []).filter((one) => checks.some((check) => check.id === one.checkId));
@@ -68,12 +71,18 @@ export async function takeBaseline(
   const kept: StoredInputs = {
     version: 1,
     outputs,
+    reports: reportsOf(checks, stored.reports, files),
     around: earlier === null ? around : stored.around,
     builds: { ...builds, ...stored.builds },
     tools: { ...(await findTools(observer, files, named, manifest)).signatures, ...stored.tools },
   };
   const subject = earlier?.subject ?? (await subjectOf(snapshot, outputs, observer));
   return { subject, manifest, evidence, inputs: kept as unknown as Json };
+}
+
+function reportsOf(checks: readonly RunCheck[], stored: readonly OwnReport[], files: Workplace): OwnReport[] {
+  const all = [...stored, ...checks.flatMap((check) => ownReport(check, files) ?? [])];
+  return [...new Map(all.map((report) => [JSON.stringify([report.root, report.path, report.format]), report])).values()];
 }
 
 async function runBaseline(rounds: Rounds, round: Round): Promise<Evidence> {
@@ -95,6 +104,7 @@ export function storedInputs(inputs: Json): StoredInputs {
   return {
     version: 1,
     outputs: stored?.outputs ?? [],
+    reports: stored?.reports ?? [],
     around: stored?.around ?? {},
     builds: stored?.builds ?? {},
     tools: stored?.tools ?? null,

@@ -5,6 +5,7 @@ import { countWeakness, executed, showsFailures } from "./count-weakness.ts";
 import { matcher } from "./glob.ts";
 import { followBuilds } from "./builds.ts";
 import { type CheckInputs, findInputs, keyOf, placeOf } from "./inputs.ts";
+import { outputsOf } from "./own-report.ts";
 import { followInstalls } from "./installs.ts";
 import { changedInputs, restoredInputs } from "./original.ts";
 import { asInputs, findReach, testText } from "./reach/reach.ts";
@@ -46,7 +47,7 @@ export async function checkFinal(
 ): Promise<Evidence> {
   const { observer, files } = input;
   const stored = storedInputs(baseline.inputs);
-  const outputs = [...new Set([...stored.outputs, ...check.outputs])].sort();
+  const outputs = [...new Set([...stored.outputs, ...outputsOf(check, files)])].sort();
   const first = baseline.evidence.find((evidence) => evidence.checkId === check.id) ?? null;
   const start = await observer.snapshot(baseline.manifest);
   const now = await findInputs(check, start.manifest, observer, files);

@@ -67,7 +67,10 @@ export async function findInputs(
   const shadows = new Set<string>();
   const scripts = new Set([...named.scripts, ...also]);
   const wanted = new Map<string, ManifestEntry>();
+  // Its own report is written by the run, and decides nothing of it.
+  const own = check.kind === "tests" && check.report !== null ? resolvePath(home.path, check.report.path) : null;
   for (const entry of entries) {
+    if (entry.root === home.root && entry.path === own) continue;
     const isNamed = entry.root === home.root && (named.files.has(entry.path) || isGiven(entry.path));
     // It would be found first wherever the check's PATH leads into the workspace.
     const isProgram = entry.kind !== "file" && named.programs.has(nameOf(entry.path));

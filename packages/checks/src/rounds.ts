@@ -1,8 +1,10 @@
 import type { CheckRun, Evidence, RunCheck, Weakness } from "@holdfast/protocol";
 import type { Confinement, Place, ScratchChange, Snapshot, VerifierContext } from "@holdfast/runtime";
+import { sha256 } from "@holdfast/runtime/hash";
 import { parseReport } from "./report.ts";
 import { definitionDigest } from "./definition.ts";
 import { placeOf } from "./inputs.ts";
+import { ownReport } from "./own-report.ts";
 import { runOnce } from "./run.ts";
 import { subjectOf } from "./subject.ts";
 import type { VerifierInput } from "./verifier-input.ts";
@@ -79,8 +81,10 @@ export function createRounds(input: VerifierInput): Rounds {
       counts === null
         ? `\n${check.report === null ? "its output is no report of tests" : `it wrote no report of tests to ${check.report.path}`}`
         : "";
+    const own = place?.root === "" ? null : ownReport(check, files);
     return {
       ...result,
+      ...(whole === null || own === null ? {} : { report: { root: own.root, path: own.path, digest: sha256(whole) } }),
       counts,
       passed: result.passed && counts !== null && counts.failed === 0 && counts.passed > 0,
       tail: result.tail + says,

@@ -9,6 +9,7 @@ import { checkInspected } from "./inspected.ts";
 import { judge, staleChecks } from "./judge.ts";
 import { matcher } from "./glob.ts";
 import { placeOf } from "./inputs.ts";
+import { withoutWritten } from "./own-report.ts";
 import { evidenceOf } from "./kinds/kind.ts";
 import type { CheckKind } from "./verifier-input.ts";
 import { movedFiles, subjectOf } from "./subject.ts";
@@ -39,6 +40,7 @@ export function createVerifier(input: VerifierInput): Verifier {
     testCounts: async (output) => parseCounts(output),
     // Few sessions have a schema.
     answerProblems: async (schema, text) => (await import("./output/answer.ts")).answerProblems(schema, text),
+    withoutReports: (changes, manifest, evidence) => withoutWritten(changes, manifest, evidence, input.observer),
     stale: staleChecks,
     async subject({ manifest, inputs }, without) {
       const left = without === undefined ? null : placeOf(input.files, without);

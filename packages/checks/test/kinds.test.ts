@@ -1,7 +1,9 @@
+import { execSync } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CheckDefinition, DiffCheck, FilesCheck, HttpCheck, TestsCheck } from "@holdfast/protocol";
+import { constraintCheck } from "../src/constraints.ts";
 import { commandCheck } from "../src/index.ts";
 import { parseReport } from "../src/report.ts";
 import { makeAdder, right, testFile } from "./adder.ts";
@@ -126,6 +128,58 @@ describe("tests", () => {
     );
     expect(end.verdict).toBe("fail");
     expect(end.says).toContain("it wrote no report of tests to report.xml");
+  });
+
+  describe("in a repository that doesn't ignore it", () => {
+    const units = tests(command, junit);
+    const small = { ...diff({ only: ["src/**"], maxLines: 2 }), id: "small" };
+    const only = { ...constraintCheck("only change src/**", "flag"), id: "only" };
+    const signal = new AbortController().signal;
+    beforeEach(() => place.write(".gitignore", ""));
+
+    test("the report is no part of what is tested, nor of what was changed, whoever runs the tests last", async () => {
+      const baseline = await place.verifier.baseline([units, small, only], true, place.context(), signal);
+      place.write("src/add.js", right);
+      for (const order of [
+        [small, only, units],
+        [units, small, only],
+      ]) {
+        const { evidence, verdict } = await place.round(baseline, ...order);
+        expect(evidence.map(({ run }) => run.passed)).toEqual([true, true, true]);
+        expect(evidence.flatMap(({ weaknesses }) => weaknesses)).toEqual([]);
+        expect(verdict.verdict).toBe("pass");
+        // The model tries the tests itself.
+        execSync(command, { cwd: place.dir, stdio: "ignore", env: { PATH: process.env["PATH"] } });
+        expect(await place.verifier.subject(baseline)).toBe(evidence[0]?.subjectAfter);
+      }
+    });
+
+    test("what the session writes in its place is a change, and what a run wrote is none", async () => {
+      const baseline = await place.verifier.baseline([units, small], true, place.context(), signal);
+      const changed = async (): Promise<string[]> => {
+        const { manifest } = await place.observer.snapshot(baseline.manifest);
+        const all = await place.observer.changes(baseline.manifest ?? "", manifest);
+        return ((await place.verifier.withoutReports?.(all, manifest, baseline.evidence)) ?? []).map(({ path }) => path);
+      };
+      expect(await changed()).toEqual([]);
+      place.write("report.xml", "notes\n");
+      place.write("src/report.xml", "<testsuites/>\n");
+      expect(await changed()).toEqual(["report.xml", "src/report.xml"]);
+      const { evidence } = await place.round(baseline, small);
+      expect(evidence[0]?.run.tail).toContain("report.xml was added, and may not change");
+    });
+
+    test("a name with signs of a glob is that one file", async () => {
+      const odd = { path: "./out/[a]*.xml", format: "junit" } as const;
+      const check = tests(`mkdir -p out; ${command}; mv report.xml 'out/[a]*.xml'; exit 0`, odd);
+      const baseline = await place.verifier.baseline([check], true, place.context(), signal);
+      expect(baseline.evidence[0]?.run.report?.path).toBe("out/[a]*.xml");
+      const before = await place.verifier.subject(baseline);
+      place.write("out/[a]*.xml", "other\n");
+      expect(await place.verifier.subject(baseline)).toBe(before);
+      place.write("out/a1.xml", "other\n");
+      expect(await place.verifier.subject(baseline)).not.toBe(before);
+    });
   });
 
   test("without a file, the output is the report", async () => {

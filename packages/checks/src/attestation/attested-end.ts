@@ -1,6 +1,7 @@
 import type { CheckDefinition, EventPayload, Evidence, Report, Root, Settings } from "@holdfast/protocol";
 import type { Baseline, RecordedEvent } from "@holdfast/runtime";
 import { storedInputs } from "../baseline.ts";
+import { outputsOf } from "../own-report.ts";
 
 /** All that the log says about the end of one verified turn. */
 export interface AttestedEnd {
@@ -73,7 +74,7 @@ export function attestedEnd(events: readonly RecordedEvent[], wanted: number | n
             evidence: [...evidence.values()],
             baseline: baseline?.evidence ?? [],
             scope: baseline,
-            outputs: outputsOf(baseline, [...checks.values()]),
+            outputs: leftOut(baseline, [...checks.values()], about),
           };
         }
       }
@@ -83,7 +84,11 @@ export function attestedEnd(events: readonly RecordedEvent[], wanted: number | n
 }
 
 /** As the runtime's own digest leaves them out. */
-function outputsOf(baseline: EventPayload<"baseline.recorded"> | null, checks: readonly CheckDefinition[]): string[] {
-  const own = checks.flatMap((check) => (check.kind === "command" || check.kind === "tests" ? check.outputs : []));
+function leftOut(
+  baseline: EventPayload<"baseline.recorded"> | null,
+  checks: readonly CheckDefinition[],
+  { roots, cwd }: { readonly roots: readonly Root[]; readonly cwd: string | null },
+): string[] {
+  const own = checks.flatMap((check) => outputsOf(check, { roots, cwd: cwd ?? roots[0]?.path ?? "" }));
   return [...new Set([...storedInputs(baseline?.inputs ?? null).outputs, ...own])].sort();
 }

@@ -1,6 +1,8 @@
-import type { DiffCheck } from "@holdfast/protocol";
+import type { DiffCheck, FileChange } from "@holdfast/protocol";
 import { redactionMark, redact } from "@holdfast/runtime/redact";
+import { storedInputs } from "../baseline.ts";
 import { matcher } from "../glob.ts";
+import { holdsReport } from "../own-report.ts";
 import { fixtures, runnerFiles, testFiles } from "../toolchains.ts";
 import { some } from "../subject.ts";
 import { dependenciesIn } from "./dependencies.ts";
@@ -15,7 +17,10 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
   if (baseline.manifest === null) return { passed: false, says: "how the workspace was before is not known" };
   const before = baseline.manifest;
   const { manifest: after } = await observer.snapshot(before);
-  const changes = await observer.changes(before, after);
+  const { reports } = storedInputs(baseline.inputs);
+  const changes: FileChange[] = [];
+  for (const change of await observer.changes(before, after))
+    if (!(await holdsReport(change.path, after, reports, observer))) changes.push(change);
   const problems: string[] = [];
   const isAllowed = check.only.length === 0 ? () => true : matcher(check.only);
   const isForbidden = matcher(check.never);

@@ -111,7 +111,13 @@ async function changesOfTurn(driver: Driver): Promise<{ changes: FileChange[]; c
   if (snapshot.manifest === null) return { changes: [], changesKnown: false };
   try {
     const now = await driver.ports.observer.snapshot(snapshot.manifest);
-    return { changes: await driver.ports.observer.changes(snapshot.manifest, now.manifest), changesKnown: true };
+    const all = await driver.ports.observer.changes(snapshot.manifest, now.manifest);
+    const evidence = [
+      ...(driver.registers.get("baseline", "")?.evidence ?? []),
+      ...driver.registers.entries("evidence").map(([, one]) => one),
+    ];
+    const changes = await driver.ports.verifier.withoutReports?.(all, now.manifest, evidence);
+    return { changes: changes ?? all, changesKnown: true };
   } catch {
     // A turn must be able to end in a workspace that can't be read any more; the report says that it isn't known.
     return { changes: [], changesKnown: false };

@@ -67,6 +67,8 @@ export interface Verifier {
   ): Promise<readonly { readonly says: string; readonly path: string | null }[]>;
   /** Pure: what a person's words to the model limit, as checks: see docs/checks.md for the rules. */
   constraints?(words: string): Promise<readonly CheckDefinition[]>;
+  /** `changes` up to `manifest` without the report files that the checks' own runs, in `evidence`, wrote last. */
+  withoutReports?(changes: Report["changes"], manifest: string, evidence: readonly Evidence[]): Promise<Report["changes"]>;
   /** Digest of the workspace as it is, over what the baseline's checks are bound to; `without` one file, by its real path. */
   subject(baseline: Pick<Baseline, "manifest" | "inputs">, without?: string): Promise<string>;
   /** Pure: what the evidence of a round amounts to. */
