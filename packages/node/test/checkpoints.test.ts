@@ -42,7 +42,7 @@ async function follow({ mostBytes = 1_000_000_000, keeps = place.blobs as BlobSt
   const take = (command = "x"): Promise<Checkpoint> => checkpoints.take({ session: "ses", commands: [command], manifest });
   const after = async (work: () => void): Promise<readonly TreeChange[]> => {
     work();
-    checkpoints.ended("ses");
+    checkpoints.ended("ses", []);
     await checkpoints.ready();
     return (await take()).changes;
   };
@@ -63,7 +63,7 @@ test("what a command did, and what somebody else did after it, are told apart; g
   const before = asked();
   expect(brief(await after(() => place.write("a", "changed")))).toEqual(["session a file file"]);
   rmSync(join(place.dir, "b"));
-  checkpoints.ended("ses");
+  checkpoints.ended("ses", []);
   await checkpoints.ready();
   place.write("c", "by hand");
   expect(brief((await take()).changes)).toEqual(["outside c file file", "session b file -"]);

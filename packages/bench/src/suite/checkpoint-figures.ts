@@ -41,7 +41,7 @@ export async function checkpointCost(field: Field, files: number): Promise<Row[]
         change(folder, round);
         git.push(timed(() => void execFileSync("git", ["status"], { cwd: folder, stdio: "ignore" })));
         const begun = performance.now();
-        checkpoints.ended("ses");
+        checkpoints.ended("ses", []);
         await checkpoints.take({ session: "ses", commands: ["sed -i s/a/b/ notes.txt"], manifest });
         own.push(performance.now() - begun);
       }

@@ -11,7 +11,7 @@ export function lazyCheckpoints(input: CheckpointsInput): Checkpoints {
   };
   return {
     take: async (request) => (await load()).take(request),
-    ended: (session) => loaded?.ended(session),
+    ended: (session, approved) => loaded?.ended(session, approved),
     close: async (session) => (loaded === null ? null : loaded.close(session)),
     ready: async () => loaded?.ready(),
     changed: (session, changes) => loaded?.changed(session, changes),

@@ -14,6 +14,7 @@ import { type PackedRefs, readRefs, refChanges, type Refs } from "./refs.ts";
 import { cleanUp, finishRestore, type RestorePlaces, restoreTree, rootOf, settleRestore } from "./restore.ts";
 import { readNote } from "./restore-note.ts";
 import { contentAt, nodeAt } from "./nodes-at.ts";
+import { disarmRepositories, noteMarks } from "./repositories.ts";
 import { lookAgain, nodeKind, permissions, readTree, type Seen, type Tree } from "./tree.ts";
 
 export interface CheckpointsInput {
@@ -117,27 +118,41 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
   const readRefsNow = (): Refs =>
     new Map((trees ?? []).flatMap(({ root, scope }) => [...readRefs(root.path, scope.listing.repos, packed)]));
 
-  /** `owner`: the session whose call has just ended; null: whatever differs, no call did. */
-  const look = async (owner: string | null): Promise<void> => {
+  const lookAtTree = async (tree: Tree, owner: string | null): Promise<void> => {
+    const before = origins.get(tree.scope);
+    const seen = await lookAgain(parts.places, tree);
+    if (before !== undefined && !origins.has(tree.scope)) origins.set(tree.scope, before);
+    await keep(
+      seen.flatMap(({ path, after, bytes }) =>
+        after?.type !== "entry" || (gitPlace(tree, path, after.entry) !== null && !keepsAll)
+          ? []
+          : [wantedOf(tree, path, after.entry, bytes)],
+      ),
+    );
+    const changes: Omit<TreeChange, "by">[] = [];
+    for (const { path, before: was, after } of seen) {
+      changes.push({ path: `${tree.root.path}/${path}`, before: await nodeOf(tree, path, was), after: await nodeOf(tree, path, after) });
+    }
+    for (const [session, follower] of followers) {
+      const by = session === owner ? "session" : "outside";
+      follower.changes.push(...withoutKnown(changes, by, follower.known));
+    }
+  };
+
+  /**
+   * `owner`: the session whose call has just ended; null: whatever differs, no call did. `approved`: what a person let a confined
+   * call write; null of one that may leave what it likes.
+   */
+  const look = async (owner: string | null, approved: readonly string[] | null): Promise<void> => {
     const begun = performance.now();
     for (const tree of trees ?? []) {
-      const before = origins.get(tree.scope);
-      const seen = await lookAgain(parts.places, tree);
-      if (before !== undefined && !origins.has(tree.scope)) origins.set(tree.scope, before);
-      await keep(
-        seen.flatMap(({ path, after, bytes }) =>
-          after?.type !== "entry" || (gitPlace(tree, path, after.entry) !== null && !keepsAll)
-            ? []
-            : [wantedOf(tree, path, after.entry, bytes)],
-        ),
-      );
-      const changes: Omit<TreeChange, "by">[] = [];
-      for (const { path, before: was, after } of seen) {
-        changes.push({ path: `${tree.root.path}/${path}`, before: await nodeOf(tree, path, was), after: await nodeOf(tree, path, after) });
-      }
-      for (const [session, follower] of followers) {
-        const by = session === owner ? "session" : "outside";
-        follower.changes.push(...withoutKnown(changes, by, follower.known));
+      await lookAtTree(tree, owner);
+      if (approved === null) noteMarks(tree);
+      else {
+        const said = await disarmRepositories(parts.git, tree, approved);
+        for (const each of said) onNote(each);
+        // What was renamed is a part of what the call did.
+        if (said.length > 0) await lookAtTree(tree, owner);
       }
     }
     for (const { known } of followers.values()) known.clear();
@@ -177,6 +192,7 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
     const { rules } = await parts.load(manifest);
     const roots = parts.roots();
     trees = await Promise.all(roots.map((root) => readTree(parts.places, root, rules[root.id] ?? null)));
+    trees.forEach(noteMarks);
     refs = readRefsNow();
   };
   const told = async (follower: Follower, base: Awaited<ReturnType<typeof baseOf>> | undefined): Promise<Checkpoint> => {
@@ -208,7 +224,7 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
           if (!followers.has(session)) await settleRestore(places, session);
           const isFirst = trees === null;
           if (isFirst) await read(manifest);
-          else if (lastLook.took < longMs || performance.now() - lastLook.endedAt > youngMs) await look(null);
+          else if (lastLook.took < longMs || performance.now() - lastLook.endedAt > youngMs) await look(null, null);
           const known = followers.get(session);
           const follower = known ?? newFollower();
           followers.delete(session);
@@ -225,11 +241,11 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
           return { changes: [], blobs: [], failed: reasonOf(error) };
         }
       }),
-    ended(session) {
+    ended(session, approved) {
       const follower = followers.get(session);
       if (follower === undefined) return;
       follower.hasEnded = true;
-      void inTurn(() => look(session)).catch(() => {
+      void inTurn(() => look(session, approved)).catch(() => {
         trees = null;
         followers.clear();
       });

@@ -6,6 +6,7 @@ import type { ListPlaces } from "../observer/list.ts";
 import { decodeName, fsPath } from "../observer/names.ts";
 import { type CachedDigest, holds, type StatCache, statSignature } from "../observer/stat-cache.ts";
 import { neverInScope } from "../observer/walk.ts";
+import { isBare } from "../sandbox/made.ts";
 import { isBelow, readScope, type Scope, scopeOf } from "./scope.ts";
 import { lookAt } from "../files/missing.ts";
 
@@ -33,6 +34,8 @@ export interface Tree {
   readonly root: { readonly id: string; readonly path: string; readonly cache: StatCache };
   readonly entries: Map<string, CachedDigest>;
   readonly folders: Map<string, Folder>;
+  /** Places of other repositories than the root's own (see `Repositories`), with what git obeyed there; "" of one that has come. */
+  readonly repositories: Map<string, string>;
   scope: Scope;
 }
 
@@ -41,7 +44,13 @@ const slice = 500;
 
 /** The whole tree, read by these ignore rules (null: by today's). */
 export async function readTree(places: ListPlaces, root: Tree["root"], rules: Readonly<Record<string, string>> | null): Promise<Tree> {
-  const tree: Tree = { root, entries: new Map(), folders: new Map(), scope: await readScope(places, root.path, rules) };
+  const tree: Tree = {
+    root,
+    entries: new Map(),
+    folders: new Map(),
+    repositories: new Map(),
+    scope: await readScope(places, root.path, rules),
+  };
   await discover(tree, [""], tree.scope, []);
   root.cache.save();
   return tree;
@@ -98,6 +107,7 @@ function lookAtFolders(tree: Tree, changes: SeenChange[]): string[] {
     if (!folder.isFresh && statSignature(stat) === folder.signature) continue;
     const now = listFolder(tree, path, stat);
     tree.folders.set(path, now);
+    noteBare(tree, path, now);
     if (now.mode !== folder.mode)
       changes.push({ path, before: { type: "folder", mode: folder.mode }, after: { type: "folder", mode: now.mode }, bytes: null });
     for (const name of now.names) if (!folder.names.has(name)) appeared.push(inside(path, name));
@@ -117,11 +127,16 @@ async function discover(tree: Tree, paths: readonly string[], scope: Omit<Scope,
     if (stat === null) continue;
     // A repository is git's. A file of that name only says where a submodule's is, and goes with its folder.
     const isPointer = name === ".git" && stat.isFile();
+    if (name === ".git") noteRepository(tree, path);
     if (name === ".git" && !isPointer) continue;
     if (stat.isDirectory()) {
-      if (isOutOfScope(tree, path, name, scope)) continue;
+      if (isOutOfScope(tree, path, name, scope)) {
+        noteRepository(tree, inside(path, ".git"));
+        continue;
+      }
       const folder = listFolder(tree, path, stat);
       tree.folders.set(path, folder);
+      noteBare(tree, path, folder);
       if (path !== "") changes.push({ path, before: null, after: { type: "folder", mode: folder.mode }, bytes: null });
       for (const child of folder.names) pending.push(inside(path, child));
       continue;
@@ -141,6 +156,15 @@ async function discover(tree: Tree, paths: readonly string[], scope: Omit<Scope,
 
 function isOutOfScope(tree: Tree, path: string, name: string, { ignored }: Pick<Scope, "ignored">): boolean {
   return ignored.has(path) || (tree.scope.listing.repos.length === 0 && neverInScope.includes(name));
+}
+
+function noteBare(tree: Tree, path: string, { names }: Folder): void {
+  if (isBare(names)) noteRepository(tree, path);
+}
+
+/** The root's own has what protects it. */
+function noteRepository(tree: Tree, path: string): void {
+  if (path !== ".git" && !tree.repositories.has(path)) tree.repositories.set(path, "");
 }
 
 /** What was a file and is a folder, or the other way, was first lost and then found: one change. */

@@ -39,7 +39,25 @@ export async function fileChanges(contents: Contents, before: Manifest, after: M
     const counts = texts === null ? { added: null, removed: null } : countLines(texts.old, texts.next);
     changes.push({ path: pair.path, change, ...counts });
   }
-  return changes;
+  const repositories = repositoryChanges(before, after);
+  return repositories.length === 0 ? changes : [...changes, ...repositories].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Repositories below a root that came or went: what git keeps in them is no file of the workspace. */
+function repositoryChanges(before: Manifest, after: Manifest): FileChange[] {
+  const isNamed = new Set([...Object.keys(before.rules), ...Object.keys(after.rules)]).size > 1;
+  const placesIn = ({ rules }: Manifest): ReadonlySet<string> =>
+    new Set(
+      Object.entries(rules).flatMap(([root, repositories]) =>
+        Object.keys(repositories).flatMap((folder) => (folder === "" ? [] : [`${isNamed ? `${root}:` : ""}${folder}/.git`])),
+      ),
+    );
+  const [old, now] = [placesIn(before), placesIn(after)];
+  const told = (path: string, change: FileChange["change"]): FileChange => ({ path, change, added: 0, removed: 0 });
+  return [
+    ...[...now].filter((path) => !old.has(path)).map((path) => told(path, "added")),
+    ...[...old].filter((path) => !now.has(path)).map((path) => told(path, "deleted")),
+  ];
 }
 
 export async function fileDiff(contents: Contents, before: Manifest, after: Manifest, path: string): Promise<string | null> {

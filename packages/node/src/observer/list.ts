@@ -115,9 +115,13 @@ function readIndex(lister: Lister, folder: string, inside: string, repo: number,
 
 async function listPlain(lister: Lister): Promise<void> {
   const given = lister.given?.[""] ?? null;
-  const walk = (rules: string | null): Promise<string[]> => walkFiles(lister.root, rules === null ? null : ruleFile(lister, rules));
+  const repositories = new Set<string>();
+  const walk = (rules: string | null): Promise<string[]> =>
+    walkFiles(lister.root, rules === null ? null : ruleFile(lister, rules), repositories);
   const paths = await walk(given);
   for (const path of paths) lister.files.push({ path, oid: null, gitMode: null, repo: -1 });
+  // They have no rules here, but are known to be there.
+  for (const folder of repositories) lister.rules[folder] = "";
   lister.rules[""] = given ?? (await settleRules(lister.root, "", "", paths, [], walk));
 }
 

@@ -12,9 +12,9 @@ const mostMs = 180_000;
 
 /**
  * Files below `root` by its .gitignore files, or by `ruleFile` alone; links among them, not followed. For folders
- * without git.
+ * without git. `repositories` gets the folders of files that are a repository.
  */
-export async function walkFiles(root: string, ruleFile: string | null): Promise<string[]> {
+export async function walkFiles(root: string, ruleFile: string | null, repositories?: Set<string>): Promise<string[]> {
   const args = [
     "--no-config",
     "--files",
@@ -29,11 +29,11 @@ export async function walkFiles(root: string, ruleFile: string | null): Promise<
   if (ruleFile === null) args.push("--no-require-git");
   else args.push("--no-ignore-vcs", "--no-ignore-exclude", "--ignore-file", ruleFile);
   const files = decodeNames(await run(args, root));
-  return [...files, ...(await linksBeside(root, files))];
+  return [...files, ...(await linksBeside(root, files, repositories))];
 }
 
 /** ripgrep leaves links out: they are looked for in every folder that has a file in scope. */
-async function linksBeside(root: string, files: readonly string[]): Promise<string[]> {
+async function linksBeside(root: string, files: readonly string[], repositories?: Set<string>): Promise<string[]> {
   const folders = new Set([""]);
   for (const file of files) {
     for (let at = file.lastIndexOf("/"); at > 0; at = file.lastIndexOf("/", at - 1)) {
@@ -46,6 +46,7 @@ async function linksBeside(root: string, files: readonly string[]): Promise<stri
   for (const folder of folders) {
     const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
     for (const entry of entries) {
+      if (entry.name === ".git") repositories?.add(folder);
       if (entry.isSymbolicLink() && !neverInScope.includes(entry.name)) links.push(folder === "" ? entry.name : `${folder}/${entry.name}`);
     }
   }

@@ -1,4 +1,5 @@
-import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { appendFileSync, chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Git } from "../observer/git.ts";
 import { holdFolder } from "../files/held.ts";
@@ -54,7 +55,8 @@ export async function disarmNewLinks(path: string, output: string, list: ListGit
   if (!existsSync(path)) return;
   for (const [root, known] of Object.entries(JSON.parse(readFileSync(path, "utf8")) as KnownLinks)) {
     for (const link of (await list(root)).filter((each) => !known.includes(each))) {
-      for (const place of linkPlaces(root, link).filter((each) => kindOf(each) !== null)) setAside(place, output);
+      for (const place of linkPlaces(root, link).filter((each) => kindOf(each) !== null))
+        appendFileSync(output, `holdfast: ${place} ${setAside(place)}\n`);
     }
   }
 }
@@ -64,19 +66,36 @@ function linkPlaces(root: string, link: string): string[] {
   return kindOf(entry) === "folder" ? ownPlaces(entry) : [entry];
 }
 
-function setAside(place: string, output: string): void {
-  const say = (what: string): void =>
-    appendFileSync(output, `holdfast: ${place} ${what}: git would run what it names, outside the sandbox\n`);
+const whySetAside = "git would run what it names, outside the sandbox";
+
+/** Renames what stands at a path beside itself, and says what was done. */
+export function setAside(place: string): string {
   try {
     const folder = holdFolder(dirname(place));
     try {
-      renameSync(join(folder.at, basename(place)), join(folder.at, `${basename(place)}.holdfast-set-aside`));
+      const name = freeName(folder.at, `${basename(place)}.holdfast-set-aside`);
+      rename(folder.at, basename(place), name);
+      return `was renamed to ${name}: ${whySetAside}`;
     } finally {
       folder.close();
     }
-    say("was renamed to *.holdfast-set-aside");
   } catch {
     // Behind a link git doesn't look; elsewhere a person must.
-    say("could not be renamed; look at it before you use git here");
+    return `could not be renamed; look at it before you use git here: ${whySetAside}`;
+  }
+}
+
+/** Whoever wrote what is to be set aside may have taken the name. */
+function freeName(folder: string, name: string): string {
+  return kindOf(join(folder, name)) === null ? name : `${name}-${randomUUID()}`;
+}
+
+/** The command's folder is the user's: its permissions don't keep what it wrote. */
+function rename(folder: string, from: string, to: string): void {
+  try {
+    renameSync(join(folder, from), join(folder, to));
+  } catch {
+    chmodSync(folder, 0o700);
+    renameSync(join(folder, from), join(folder, to));
   }
 }

@@ -167,7 +167,7 @@ function placesOf(gitFolder: string, root: string): string[] {
 
 /** Of a git config file: the files that it includes, and theirs, and the folders that it names for hooks. */
 function configsOf(path: string, root: string, depth = 4): { readonly files: readonly string[]; readonly hooks: readonly string[] } {
-  const text = readText(path) ?? "";
+  const text = textAt(path) ?? "";
   const values = (key: string): string[] =>
     [...text.matchAll(new RegExp(`^[^#;\\n]*?\\b${key}\\s*=\\s*"?([^"\\n]+?)"?\\s*$`, "gim"))].flatMap(([, value]) => value ?? []);
   const from = (folder: string, value: string): string[] => (value.startsWith("~") ? [] : [resolve(folder, value)]);
@@ -201,8 +201,9 @@ export function gitFolderOf(root: string): string | null {
   }
 }
 
-function gitdirIn(file: string): string | undefined {
-  return /^gitdir: (.+?)\s*$/.exec(readText(file) ?? "")?.[1];
+/** The folder that a `.git` file names, as it stands there. */
+export function gitdirIn(file: string): string | undefined {
+  return /^gitdir: (.+?)\s*$/.exec(textAt(file) ?? "")?.[1];
 }
 
 function gitFoldersBelow(folder: string, depth = 4): string[] {
@@ -223,12 +224,12 @@ function linkedRepository(dotGit: string): { readonly common: string; readonly o
   if (named === undefined) return null;
   try {
     const gitFolder = realpathSync(resolve(dirname(dotGit), named));
-    const back = readText(join(gitFolder, "gitdir"));
-    const common = readText(join(gitFolder, "commondir"));
+    const back = textAt(join(gitFolder, "gitdir"));
+    const common = textAt(join(gitFolder, "commondir"));
     if (back !== null && common !== null && realpathSync(resolve(gitFolder, back.trim())) === realpathSync(dotGit)) {
       return { common: realpathSync(resolve(gitFolder, common.trim())), own: [join(gitFolder, "commondir"), join(gitFolder, "gitdir")] };
     }
-    const workTree = /^\s*worktree\s*=\s*(.+?)\s*$/im.exec(readText(join(gitFolder, "config")) ?? "")?.[1];
+    const workTree = /^\s*worktree\s*=\s*(.+?)\s*$/im.exec(textAt(join(gitFolder, "config")) ?? "")?.[1];
     if (workTree !== undefined && realpathSync(resolve(gitFolder, workTree)) === realpathSync(dirname(dotGit)))
       return { common: gitFolder, own: [] };
     return null;
@@ -246,7 +247,7 @@ export function kindOf(path: string): "file" | "folder" | "link" | null {
   }
 }
 
-function readText(path: string): string | null {
+export function textAt(path: string): string | null {
   return regularText(path, { followsLink: true });
 }
 

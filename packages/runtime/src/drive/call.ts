@@ -85,7 +85,7 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
       try {
         outcome = await (attach ?? tool.run)(intent, contextOf(handOver), signal);
       } finally {
-        afterCall(driver, register.plan, outcome);
+        afterCall(driver, register, outcome);
       }
       return looked === null ? outcome : { ...outcome, files: await lookAgain(driver, looked) };
     };

@@ -1,6 +1,7 @@
 import type { CallOutcome, CallPlan, Checkpoint, SessionEvent } from "@holdfast/protocol";
 import { changeOf } from "../tree-change.ts";
-import type { Driver } from "./driver.ts";
+import type { CallRegister } from "../kernel/state.ts";
+import { type Driver, settingsOf } from "./driver.ts";
 
 /** True for a call that may change anything in the workspace. An edit keeps what it changes by itself. */
 export function mayChangeAnything(plan: CallPlan): boolean {
@@ -35,9 +36,11 @@ export async function withCheckpoint(driver: Driver, events: readonly SessionEve
 }
 
 /** Tells what a call has done to whom it may concern: at once, and without waiting for anything. */
-export function afterCall({ ports, session }: Driver, plan: CallPlan, outcome: CallOutcome | null): void {
+export function afterCall(driver: Driver, { plan, scope }: CallRegister, outcome: CallOutcome | null): void {
+  const { ports, session } = driver;
   const { checkpoints } = ports;
+  const isConfined = (plan.command ?? plan.typed) !== undefined && settingsOf(driver).sandbox === "workspace-write";
   if (checkpoints === undefined) return;
-  if (mayChangeAnything(plan)) checkpoints.ended(session);
+  if (mayChangeAnything(plan)) checkpoints.ended(session, isConfined ? (scope.writable ?? []) : null);
   else if (outcome?.changed !== undefined) checkpoints.changed(session, outcome.changed.map(changeOf));
 }

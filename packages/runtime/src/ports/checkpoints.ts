@@ -19,8 +19,12 @@ export interface Checkpoints {
    * said in the checkpoint.
    */
   take(request: CheckpointRequest): Promise<Checkpoint>;
-  /** A call that may have changed anything has ended: what differs now, it did. Begins to look, and returns at once. */
-  ended(session: string): void;
+  /**
+   * A call that may have changed anything has ended: what differs now, it did. Begins to look, and returns at once. `approved`:
+   * the places that a person let a confined command write; it leaves no repository with programs for git to run elsewhere. Null
+   * where it was not confined.
+   */
+  ended(session: string, approved: readonly string[] | null): void;
   /** What changed since the last checkpoint where a call has ended since; null otherwise. For the end of a turn. */
   close(session: string): Promise<Checkpoint | null>;
   /** Resolves once what was begun to be looked at is known. Never rejects. */
