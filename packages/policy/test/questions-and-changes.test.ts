@@ -66,3 +66,15 @@ test("tools that put something where others get it are asked about, whatever els
   ])
     expect([command, (await decide(command)).decision]).toEqual([command, "review"]);
 });
+
+test("what is judged by its name alone is told as that, and no more is claimed of it", async () => {
+  for (const command of ["bash setup.sh", "./deploy.sh", "npm run deploy", "make release", "obscure publish"]) {
+    const { decision, rule, reason, risk } = await decide(command);
+    expect([decision, rule.id], command).toEqual(["review", "builtin:remote-change"]);
+    expect(reason, command).toContain("What it does isn't known before it runs; its name says that it may be this: Sends data out");
+    expect(risk?.reversible, command).toBe("unknown");
+  }
+  const known = await decide("git push");
+  expect(known.reason).not.toContain("its name says");
+  expect(known.risk?.reversible).toBe("no");
+});

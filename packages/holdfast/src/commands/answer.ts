@@ -42,6 +42,8 @@ const spec: CommandSpec = {
 interface Open {
   readonly row: SessionRow;
   readonly question: Question;
+  /** No driver has taken the answer in yet: the first one counts. */
+  readonly isAnswered: boolean;
 }
 
 interface Wanted {
@@ -69,12 +71,14 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   if (isAnswer && given.has("json")) throw usage(spec, "--json goes without an answer");
   const store = await hosts.openStore(await openSetup(io));
   try {
-    const open = await openQuestions(store, wanted, io, isAnswer);
+    const all = await openQuestions(store, wanted, io, isAnswer);
+    const open = all.filter(({ isAnswered }) => !isAnswered);
     if (!isAnswer) return show(given, io, open);
-    const { row, question } = theOne(open, wanted);
+    const isOpen = open.length > 0 && !all.some(({ question }) => question.id === wanted.question);
+    const { row, question, isAnswered } = theOne(isOpen ? open : all, wanted);
     const read = answerFrom(question, numbers, wanted.text);
     if (read.type === "problem") throw usage(spec, `${question.id}: ${read.text}`, "holdfast answer shows the question");
-    if (await hasAnswer(store, row.session, question.id)) {
+    if (isAnswered) {
       throw new HoldfastError("question_closed", `${question.id} was answered before`, {
         hint: `the session takes that answer when it goes on: holdfast exec resume ${row.session}`,
       });
@@ -101,10 +105,9 @@ function show(given: Arguments, io: Io, open: readonly Open[]): number {
   return 0;
 }
 
-/** An answer that no driver has taken in yet: the first one counts. */
-async function hasAnswer(store: OpenStore, session: string, questionId: string): Promise<boolean> {
+async function answersTo(store: OpenStore, session: string): Promise<ReadonlySet<string>> {
   const ops = (await store.ports.log.inbox(session)).map(({ body }) => JSON.parse(body) as Op);
-  return ops.some((op) => op.type === "question.answer" && op.questionId === questionId);
+  return new Set(ops.flatMap((op) => (op.type === "question.answer" ? [op.questionId] : [])));
 }
 
 /** A running session may have a question open beside calls that go on. `isHere`: of this folder, where nothing is named. */
@@ -119,7 +122,9 @@ async function openQuestions(store: OpenStore, wanted: Wanted, io: Io, isHere: b
   for (const row of rows) {
     if (place !== null && row.workspace !== place.cwd && row.workspace !== place.root) continue;
     const { openQuestions: questions } = await store.runtime.readStanding(store.ports, row.session);
-    for (const question of questions) if (question.id.startsWith(wanted.question ?? "")) open.push({ row, question });
+    const named = questions.filter(({ id }) => id.startsWith(wanted.question ?? ""));
+    const answered = named.length === 0 ? new Set() : await answersTo(store, row.session);
+    for (const question of named) open.push({ row, question, isAnswered: answered.has(question.id) });
   }
   return open;
 }

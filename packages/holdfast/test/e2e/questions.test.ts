@@ -29,6 +29,8 @@ describe("a question without a terminal", () => {
     expect((await place.start(["answer", session ?? "", question ?? "", "--choice", "3"]).finished).stderr).toContain("choices 1 to 2");
     expect((await place.start(["answer", "--choice", "2", "--choice", "1"]).finished).stderr).toContain("only one choice");
     expect((await place.start(["answer", "--choice", "2"]).finished).code).toBe(0);
+    const none = await place.start(["answer"]).finished;
+    expect([none.code, none.stdout, none.stderr]).toEqual([0, "", "no question waits for an answer\n"]);
     const again = await place.start(["answer", question ?? "", "--choice", "1"]).finished;
     expect([again.code, again.stderr.includes("question_closed")]).toEqual([2, true]);
 

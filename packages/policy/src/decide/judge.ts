@@ -123,7 +123,8 @@ export function judge(judged: JudgedRequest, rules: RuleSet, alone: AloneFacts):
 }
 
 function toPerson({ rule, fact, decision }: Match, judged: JudgedRequest): string {
-  return `${decision === rule.decision ? "" : "May be what a rule refuses: "}${fill(rule.person, whatOf(fact, judged))}`;
+  const byName = fact.isByName === true ? "What it does isn't known before it runs; its name says that it may be this: " : "";
+  return `${decision === rule.decision ? "" : "May be what a rule refuses: "}${byName}${fill(rule.person, whatOf(fact, judged))}`;
 }
 
 /** What an allow adds holds for a whole line, so everything on it must be allowed it, or do nothing but read. */

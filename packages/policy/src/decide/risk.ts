@@ -67,7 +67,8 @@ export function riskOf(judged: JudgedRequest): RiskNote {
   for (const fact of facts) {
     const weight = weights[fact.kind];
     if (weight === undefined) continue;
-    if (worst.indexOf(weight.reversible) > worst.indexOf(reversible)) reversible = weight.reversible;
+    const undoing = fact.isByName === true ? "unknown" : weight.reversible;
+    if (worst.indexOf(undoing) > worst.indexOf(reversible)) reversible = undoing;
     if (furthest.indexOf(weight.reach) > furthest.indexOf(reach)) reach = weight.reach;
     const said = named(weight, fact, judged);
     if (said !== null && !touches.includes(said)) touches.push(said);

@@ -8,7 +8,7 @@ import { packageJudges } from "../programs/packages.ts";
 import { patchJudges } from "../programs/patch.ts";
 import { couldBeSecret, secretPlace } from "../programs/secrets.ts";
 import { systemJudges } from "../programs/system.ts";
-import { isDelivery, taskJudges } from "../programs/targets.ts";
+import { addByName, isDelivery, taskJudges } from "../programs/targets.ts";
 import { assignedBy } from "../shell/assigned.ts";
 import { changesWhatRuns, onlyTunes } from "../programs/variables.ts";
 import { provenReads } from "../reads/prove.ts";
@@ -138,8 +138,7 @@ function judgeUnknown(call: JudgedCall, findings: Findings): void {
   if (!/^(?:deploy|publish|release|push|upload|login|logout|install|uninstall|destroy|provision|promote|rollback)$/.test(first)) return;
   const isKnown =
     program === "git" || interpreterJudge(program) !== null || judgeTables.some((judges) => judges.has(program)) || readForms.has(program);
-  if (!isKnown && !/^(?:echo|printf|grep|rg|man|help|which|type|alias|export|test|\[|\[\[)$/.test(program))
-    addFact(findings, "remote_change", call.text, networkScope(null));
+  if (!isKnown && !/^(?:echo|printf|grep|rg|man|help|which|type|alias|export|test|\[|\[\[)$/.test(program)) addByName(findings, call);
 }
 
 /** A script's name tells what it delivers, as a task's does. */
@@ -151,7 +150,7 @@ function judgeScript(call: JudgedCall, findings: Findings): void {
   // Python's setup.py builds unless its words say otherwise, which `judgePythonModule` reads.
   if (/(?:^|\/)setup\.py$/.test(path)) return;
   const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.\w+$/, "");
-  if ((isPath || /\.\w+$/.test(path)) && isDelivery(name)) addFact(findings, "remote_change", call.text, networkScope(null));
+  if ((isPath || /\.\w+$/.test(path)) && isDelivery(name)) addByName(findings, call);
 }
 
 const judgeTables = [networkJudges, packageJudges, systemJudges, databaseJudges, taskJudges, fileJudges, patchJudges];

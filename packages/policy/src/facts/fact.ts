@@ -83,6 +83,8 @@ export interface Fact {
   readonly scope: Scope;
   /** True where it is no more than what a variable may come to: a reason to ask, never one to allow. */
   readonly isGuess?: boolean;
+  /** True where it is told by what a script or a task is called: what it does isn't known before it runs. */
+  readonly isByName?: boolean;
   /** True where one of its files runs later, or decides what does: no pattern allows that in passing. */
   readonly isProtected?: boolean;
   /** The files it is about, by real path. */

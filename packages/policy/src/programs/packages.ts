@@ -3,7 +3,7 @@ import { literalWord } from "../shell/command.ts";
 import { hasOption, roughOperands } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
 import { isUrl } from "./network.ts";
-import { isDelivery } from "./targets.ts";
+import { addByName, isDelivery } from "./targets.ts";
 
 /** What a package manager's subcommands do, besides running what the project itself defines. */
 interface Manager {
@@ -190,7 +190,7 @@ function judgeSubcommand(call: JudgedCall, findings: Findings, name: string, man
     return;
   }
   const isScript = manager.scripts?.split(" ").includes(first) === true;
-  if (isScript && isDelivery(second)) addFact(findings, "remote_change", call.text, networkScope(null));
+  if (isScript && isDelivery(second)) addByName(findings, call);
   if (manager.remote?.split(" ").includes(first) === true) {
     addFact(findings, "remote_change", call.text, networkScope(null));
     return;
@@ -220,7 +220,7 @@ function judgeSubcommand(call: JudgedCall, findings: Findings, name: string, man
   // Without the name of a template it only writes a package.json.
   if (name === "npm" && first === "init" && second === "") return;
   if (manager.otherIsScript === true && !fetchWords.has(first)) {
-    if (isDelivery(first)) addFact(findings, "remote_change", call.text, networkScope(null));
+    if (isDelivery(first)) addByName(findings, call);
     return;
   }
   // A task of the project's own tool (`mix my.task`) is code of the workspace.

@@ -1,4 +1,4 @@
-import { addFact, type Judge } from "../facts/fact.ts";
+import { addFact, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
 import { roughOperands } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
 
@@ -19,6 +19,11 @@ export function isDelivery(name: string): boolean {
   return words.length > 0 && !harmlessStart.has(words[0]!) && words.some((word) => deliveries.has(word));
 }
 
+/** What nobody here can see into is judged by what it is called: told as such. */
+export function addByName(findings: Findings, call: JudgedCall): void {
+  findings.facts.push({ kind: "remote_change", what: call.text, scope: networkScope(null), isByName: true });
+}
+
 const buildTools = new Set("gradle gradlew mvn mvnw sbt xcodebuild rails".split(" "));
 /** Words and options by which build tools ask for newer packages, or make a project that wants some. */
 const updatesPackages =
@@ -32,7 +37,7 @@ const tasks: Judge = (call, findings) => {
   const names = roughOperands(call.args, ["-C", "-f", "-j", "--file", "--directory", "-p", "-x"]);
   // Rake and rails name databases themselves: `databases.ts` judges those.
   const found = names.find((word) => !/^(?:db:|\w+=)/.test(word.literal ?? "") && isDelivery(word.literal ?? ""));
-  if (found !== undefined) addFact(findings, "remote_change", call.text, networkScope(null));
+  if (found !== undefined) addByName(findings, call);
 };
 
 export const taskJudges: ReadonlyMap<string, Judge> = new Map(
