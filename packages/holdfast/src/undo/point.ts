@@ -7,10 +7,14 @@ export const pointForm = /^(?:[1-9]\d{0,8}\.(?:[1-9]\d{0,8})?|[1-9]\d{0,14})$/;
 
 /**
  * The first event that is no longer before that place: a step's own, or the one after the event that is named. Throws `usage`
- * where the session has no such step.
+ * where the session has no such step or event.
  */
 export function eventAt(events: readonly StoredEvent[], session: string, point: string): number {
-  if (!point.includes(".")) return Number(point) + 1;
+  if (!point.includes(".")) {
+    const last = events.at(-1)?.seq ?? 0;
+    if (Number(point) <= last) return Number(point) + 1;
+    throw new HoldfastError("usage", `session ${session} has no event ${point}`, { hint: `its last is ${last}` });
+  }
   const [turn = 0, step = 0] = point.split(".").map(Number);
   const steps = stepsOf(events);
   const found = steps.find((one) => one.turn === turn && one.step === step);

@@ -158,3 +158,16 @@ test("a damaged store is named; --repair saves what can be read, keeps the damag
   expect(refused.code).not.toBe(0);
   expect(refused.stderr).toContain("session_corrupt");
 });
+
+test("a check that starts no command has no output that could be missed, also where an earlier version noted one", async () => {
+  const place = await createPlace(script);
+  await place.exec("--constraint", "only change src/**", "go");
+  const store = new DatabaseSync(storeOf(place));
+  const empty = "SELECT count(*) AS rows FROM blob_refs WHERE blob = ''";
+  expect(store.prepare(empty).get()).toEqual({ rows: 0 });
+  expect((await doctor(place)).text).not.toContain("can't be found");
+  store.exec("INSERT INTO blob_refs (session, blob, seq) SELECT id, '', seq FROM sessions");
+  store.close();
+  expect((await doctor(place)).text).not.toContain("can't be found");
+  expect((await doctor(place, "--repair")).text).not.toContain("can't be found");
+});

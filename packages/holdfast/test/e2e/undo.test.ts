@@ -82,6 +82,27 @@ test("a fork at a step begins with the files as they were there", async () => {
   expect(readFileSync(at("a.txt"), "utf8")).toBe("one\n");
 });
 
+test("a place that a session hasn't come to is told, also as an event's number, and nothing is made or undone", async () => {
+  const place = await createPlace(script("echo first > a.txt"), files);
+  await place.exec("--sandbox", "off", "--approvals", "allow", "go");
+  const session = await place.session();
+  const far = await place.start(["fork", session, "--at", "9999"]).finished;
+  const last = Number(/its last is (\d+)/.exec(far.stderr)?.[1]);
+  expect(last).toBeGreaterThan(3);
+  for (const words of [
+    ["fork", session, "--at"],
+    ["sessions", "fork", session, "--at"],
+    ["undo", session, "--to"],
+  ]) {
+    const refused = await place.start([...words, String(last + 1)]).finished;
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toContain(`session ${session} has no event ${last + 1}`);
+    expect(refused.stderr).toContain(`its last is ${last}`);
+  }
+  expect(readFileSync(join(place.workspace, "a.txt"), "utf8")).toBe("first\n");
+  expect((await place.start(["fork", session, "--at", String(last)]).finished).code).toBe(0);
+});
+
 test("a command whose Holdfast was killed can be taken back", async () => {
   const place = await createPlace(script("echo changed > a.txt; rm b.txt; sleep 3"), files);
   const at = (path: string) => join(place.workspace, path);

@@ -210,6 +210,9 @@ function blobsOf(event: SessionEvent): string[] {
   }
 }
 
+/** Without those of checks that start no command: they have no output, and its id is empty. */
 function outputsOf({ run, originalInputsRun, repeats }: Evidence): string[] {
-  return [run, ...repeats, ...(originalInputsRun === null ? [] : [originalInputsRun])].map(({ output }) => output);
+  return [run, ...repeats, ...(originalInputsRun === null ? [] : [originalInputsRun])].flatMap(({ output }) =>
+    output === "" ? [] : [output],
+  );
 }

@@ -26,7 +26,8 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions, { linea
   );
   const dropSnapshots = db.prepare("DELETE FROM snapshots WHERE session = ?");
   const putTitle = db.prepare("UPDATE sessions SET title = ? WHERE id = ?");
-  const findBlobs = db.prepare("SELECT DISTINCT blob FROM blob_refs");
+  // Earlier versions also noted the empty id of an output that a check didn't have.
+  const findBlobs = db.prepare("SELECT DISTINCT blob FROM blob_refs WHERE blob <> ''");
   let remove: ReturnType<typeof deleterOn> | null = null;
   const lists = new Map<string, StatementSync>();
 

@@ -11,7 +11,7 @@ export function weighOn(db: DatabaseSync, transactions: Transactions, going: rea
   const findAll = db.prepare(`
     SELECT id, session, (SELECT p.session FROM sessions p WHERE p.id = s.parent) AS parent, coalesce(parent_seq, 0) AS parentSeq,
       is_deleted AS isDeleted FROM sessions s`);
-  const findBlobs = db.prepare("SELECT session, blob FROM blob_refs");
+  const findBlobs = db.prepare("SELECT session, blob FROM blob_refs WHERE blob <> ''");
   const sizeOf = (columns: string, table: string, condition = ""): string =>
     `coalesce((SELECT sum(${columns} + ${rowBytes}) FROM ${table} WHERE session = ?1${condition}), 0)`;
   const eventBytes = sizeOf("coalesce(octet_length(payload), 0)", "events", " AND seq > ?2");
