@@ -10,11 +10,13 @@
 # with a bash in it that reads its standard input. FILTER is none, or the file that COMMAND reads as descriptor 12 and closes.
 # GROUP is none, or the file in which a process writes its pid to join the command's control group. INPUT is none; or pipe or terminal, where COMMAND reads what is written to
 # the named pipe FOLDER/input. ABSENT lists paths that must not be there at the end. Descriptor 3 tells the starter, in lines
-# of NUMBER and a word: ok and the wrapper's pid once the claim is taken (or: taken, before), ended once the exit record stands.
+# of NUMBER and a word: ok and the wrapper's pid once the claim is taken (or: taken, before; unwritten, by nobody), ended once
+# the exit record stands.
 #
 # A program that was updated while it runs finds this script of the new version. What it then passes would be taken for
 # something else, and a path of the system for one to move away: nothing is done for who doesn't name this very form.
-# Exit status 75: it was taken before; 76: the arguments are of another form (it counts up whenever they change).
+# Exit status 75: it was taken before; 76: the arguments are of another form (it counts up whenever they change); 77: the claim
+# could not be written.
 [ "${HOLDFAST_WRAPPER_FORM-}" = 6 ] || exit 76
 unset HOLDFAST_WRAPPER_FORM
 
@@ -194,10 +196,17 @@ wrap() {
 
   # The claim: this file is created by exactly one of us, or by whoever revoked this attempt.
   birth
+  claimed=no
   set -C
-  if ! { printf 'run %s %s %s %s %s end\n' "$self" "$started" "$boot" "$seconds" "$confined" >"$folder/start"; } 2>/dev/null; then
-    tell taken
-    exit 75
+  if ! { { claimed=yes; printf 'run %s %s %s %s %s end\n' "$self" "$started" "$boot" "$seconds" "$confined"; } >"$folder/start"; } 2>/dev/null; then
+    if [ "$claimed" = no ] && { [ -e "$folder/start" ] || [ -h "$folder/start" ]; }; then
+      tell taken
+      exit 75
+    fi
+    # A full disk: the file is ours and says nothing. That nobody may write it says that nothing was started, and takes no room.
+    [ "$claimed" = no ] || chmod 400 "$folder/start"
+    tell unwritten
+    exit 77
   fi
   set +C
   tell "ok $self"

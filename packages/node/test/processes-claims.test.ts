@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CommandSpec, Processes } from "@holdfast/runtime/ports/processes";
+import { mountable, mountSmallDisk } from "../../stores/test/disk.ts";
 import { carriers, makePlace, processesAt, resultOf, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
 
 const place = makePlace();
@@ -147,6 +148,40 @@ describe("the claim of an attempt", () => {
     const running = won[0]?.value;
     expect(running === undefined ? null : (await resultOf(processes, running.ref, await running.ended)).text).toBe("once\n");
     expect((await processes.read(`session/${spec.id}/1`, 0, 100)).size).toBe(first.bytes.length);
+  });
+
+  it.each(mountable(1))("that can't be written is told as a full disk: nothing was started, and nothing will be (%s MB)", async (size) => {
+    const disk = mountSmallDisk(size);
+    const small = processesAt({ ...place, home: disk.folder });
+    try {
+      // What stands by is there from the first command on, and its request is what finds no room.
+      await runToEnd(small, specFor(place, "true"));
+      const records: string[] = [];
+      for (const leaving of [0, 4096]) {
+        const spec = specFor(place, "touch ran-full");
+        disk.fill(leaving);
+        await expect(small.start(spec)).rejects.toMatchObject({ code: "store_full", hint: "free some space, then go on" });
+        disk.empty();
+        records.push((await small.record(spec.session, spec.id, 1)).type);
+        expect(await small.revoke(spec.session, spec.id, 1)).toEqual({ taken: [] });
+        await expect(small.start(spec)).rejects.toMatchObject({ code: "claim_lost" });
+      }
+      expect(records).toEqual(["none", "revoked"]);
+      expect(readdirSync(place.workspace)).not.toContain("ran-full");
+    } finally {
+      await small.endSession("session", { forget: true });
+      disk.unmount();
+    }
+  });
+
+  it("whose words found no room counts as revoked", async () => {
+    const spec = specFor(place, "touch ran");
+    const file = startFile(spec);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "");
+    chmodSync(file, 0o400);
+    expect(await processes.record(spec.session, spec.id, 1)).toEqual({ type: "revoked" });
+    await expect(processes.start(spec)).rejects.toMatchObject({ code: "claim_lost" });
   });
 
   it("can be revoked before it is taken, and a late start is refused", async () => {

@@ -33,6 +33,7 @@ import { attachRun, startRun } from "./run.ts";
 import { createStandBy } from "./stand-by.ts";
 import { sizeOfFolder } from "./size.ts";
 import type { Run, RunPlace } from "./run.ts";
+import { isFull, unwritable } from "./unwritable.ts";
 import { createWatch } from "./watch.ts";
 import type { Watch } from "./watch.ts";
 
@@ -140,9 +141,13 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     await tidied(runs, spec.session);
     const { groups, limits } = bounds();
     const group = groups === null ? null : makeGroup(groups, `${home}/${ref}`, limits);
-    const launch = await prepareLaunch(spec, ref, { ...context, joinAt: group?.joinAt ?? null }, await programsFor(spec, sandbox));
     const disks = [...spec.confinement.roots, sessionFolders(home, spec.session).base];
-    return keep(await startRun(launch, placeOf(ref, launch.networkFolder, disks, group)));
+    try {
+      const launch = await prepareLaunch(spec, ref, { ...context, joinAt: group?.joinAt ?? null }, await programsFor(spec, sandbox));
+      return keep(await startRun(launch, placeOf(ref, launch.networkFolder, disks, group)));
+    } catch (error) {
+      throw isFull(error) ? unwritable(sessionFolders(home, spec.session).base, error) : error;
+    }
   };
 
   const attach = async (ref: string, session: string): Promise<Run> => {

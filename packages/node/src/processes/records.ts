@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import {
   closeSync,
   existsSync,
+  fchmodSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -23,7 +24,10 @@ export interface Ended {
   readonly refused?: readonly SandboxRefusal[];
 }
 
-/** The claim of an attempt, as its file says. `broken`: taken by someone who got no further than making the file. */
+/**
+ * The claim of an attempt, as its file says. `revoked`: nothing was started and nothing will be, by whoever revoked it or had
+ * no room to write it. `broken`: taken by someone who got no further than making the file.
+ */
 export type StartRecord = { readonly type: "none" } | { readonly type: "revoked" } | { readonly type: "broken" } | TakenRecord;
 
 export interface TakenRecord {
@@ -51,7 +55,7 @@ export function readStart(folder: RunFolder): StartRecord {
   if (text === revokedText) return { type: "revoked" };
   const lines = text.split("\n");
   const run = lines.length > 1 ? runLine.exec(lines[0] ?? "") : null;
-  if (run === null) return { type: "broken" };
+  if (run === null) return { type: isGivenUp(folder.start) ? "revoked" : "broken" };
   // Without the last, which may be half written.
   const further = lines.slice(1, -1);
   const matchOf = (pattern: RegExp): RegExpExecArray | null =>
@@ -68,6 +72,12 @@ export function readStart(folder: RunFolder): StartRecord {
     command: command === null ? null : Number(command[1]),
     input: input === null ? null : { type: input[1] === "pipe" ? "pipe" : "terminal", keeper: Number(input[2]) },
   };
+}
+
+/** Whoever made the file and can't write it lets nobody do so: on a full disk no word would fit in. */
+function isGivenUp(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && (stat.mode & 0o200) === 0;
 }
 
 export function isRunning(start: StartRecord): start is TakenRecord {
@@ -143,13 +153,21 @@ function signalName(value: number): string {
 /** Takes the claim as revoked. False where it was taken before, by whomever. */
 export function revokeClaim(folder: RunFolder): boolean {
   mkdirSync(folder.base, { recursive: true, mode: 0o700 });
+  let file: number;
   try {
-    writeFileSync(folder.start, revokedText, { flag: "wx", mode: 0o600 });
-    return true;
+    file = openSync(folder.start, "wx", 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return readStart(folder).type === "revoked";
     throw error;
   }
+  try {
+    writeFileSync(file, revokedText);
+  } catch {
+    fchmodSync(file, 0o400);
+  } finally {
+    closeSync(file);
+  }
+  return true;
 }
 
 function readText(path: string): string | null {

@@ -18,7 +18,8 @@ import { removeFolder } from "./remove.ts";
 import type { StandBy } from "./stand-by.ts";
 import { killStrays, markPids } from "./tree.ts";
 import type { Watch } from "./watch.ts";
-import { claimLost, otherForm } from "./wrapper.ts";
+import { isFull, unwritable, whyUnwritable } from "./unwritable.ts";
+import { claimLost, claimUnwritten, otherForm } from "./wrapper.ts";
 
 /** A run that we follow, whether we started it or another process did. */
 export interface Run extends RunningCommand {
@@ -48,7 +49,10 @@ export interface RunPlace {
 
 const pollMs = 20;
 
-/** Resolves once the claim is taken. Throws `claim_lost`; `internal` where the system can't start a process. */
+/**
+ * Resolves once the claim is taken. Throws `claim_lost`; `store_full` or `store_failed` where it can't be written; `internal`
+ * where the system can't start a process.
+ */
 export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
   const since = markPids();
   const wrapper = place.standBy.start(launch);
@@ -58,9 +62,9 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
   const pass = launch.link?.pass ?? null;
   if (start.type !== "taken" || start.pid !== pid) {
     if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
-    throw claimError(await left, place.ref);
+    throw claimError(await left, place);
   }
-  if (pass !== null) writeFileSync(place.folder.pass, JSON.stringify(pass), { mode: 0o600 });
+  if (pass !== null) writePass(place.folder, pass);
   const ended = wrapper.ended.then(async () => {
     if (endOfRun(place.folder) === null) await left;
     // The wrapper leaves this to us as long as we can hear it.
@@ -76,6 +80,7 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
     place,
     start,
     launch.input,
+    pass,
     ended,
     left.then(() => undefined),
   );
@@ -83,8 +88,9 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
 
 const lost: Ended = { end: { type: "lost" }, durationMs: 0 };
 
-function claimError(answer: number | Error | null, ref: string): HoldfastError {
+function claimError(answer: number | Error | null, { ref, folder }: RunPlace): HoldfastError {
   if (answer === claimLost) return new HoldfastError("claim_lost", `The run ${ref} was started or revoked before.`);
+  if (answer === claimUnwritten) return unwritable(folder.base, whyUnwritable(folder.base));
   if (answer === otherForm) {
     return new HoldfastError("internal", "Holdfast's own files were replaced while it ran; no command was started.", {
       hint: "Start holdfast again: the session goes on with exec resume.",
@@ -122,7 +128,7 @@ export async function attachRun(place: RunPlace): Promise<Run> {
     while (isRunning(start)) await sleep(pollMs);
   });
   const input = start.type === "taken" ? (start.input?.type ?? null) : null;
-  return follow(place, start, input, ended, wrapperGone);
+  return follow(place, start, input, pass, ended, wrapperGone);
 }
 
 /** How much of the end of its output tells why a command failed, bytes. */
@@ -145,13 +151,19 @@ function noteLimit({ folder, group }: RunPlace): void {
   writeFileSync(folder.limited, JSON.stringify(passed), { mode: 0o600 });
 }
 
-function follow(place: RunPlace, start: StartRecord, input: CommandInput | null, ended: Promise<Ended>, wrapperGone: Promise<void>): Run {
+function follow(
+  place: RunPlace,
+  start: StartRecord,
+  input: CommandInput | null,
+  pass: Pass | null,
+  ended: Promise<Ended>,
+  wrapperGone: Promise<void>,
+): Run {
   const unwatch = place.watch.add({ folder: place.folder, mark: place.mark, disks: place.disks, onLook: place.onLook });
   void ended.finally(unwatch).catch(() => undefined);
   // What the proxy refused is asked before its pass is withdrawn.
   const gone = Promise.all([wrapperGone, ended]).then(async () => {
     place.group?.remove();
-    const pass = readPass(place.folder);
     if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
     if (place.networkFolder === place.folder.network) await place.networks.end(place.networkFolder);
     for (const path of [place.folder.tmp, place.folder.cache]) if (existsSync(path)) await removeFolder(path);
@@ -163,6 +175,15 @@ function follow(place: RunPlace, start: StartRecord, input: CommandInput | null,
   const { pid, startTime, bootId } = start.type === "taken" ? start : { pid: 0, startTime: "", bootId: "" };
   const owner: Owner = { pid, startTime, bootId, label: place.ref };
   return { ref: place.ref, owner, input, ended, gone, isOver: () => over, stop: () => stopRun(place.folder, place.mark, gone) };
+}
+
+/** For whoever takes the run over. It is begun: where there is no room for this it goes on, and has no network after that. */
+function writePass(folder: RunFolder, pass: Pass): void {
+  try {
+    writeFileSync(folder.pass, JSON.stringify(pass), { mode: 0o600 });
+  } catch (error) {
+    if (!isFull(error)) throw error;
+  }
 }
 
 function readPass(folder: RunFolder): Pass | null {

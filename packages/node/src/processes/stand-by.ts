@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startTimeOf } from "./identity.ts";
 import type { Launch } from "./launch.ts";
 import type { Saying, Wrapper } from "./wrapper.ts";
-import { claimLost, listenTo, otherForm, spawnWrapper } from "./wrapper.ts";
+import { claimLost, claimUnwritten, listenTo, otherForm, spawnWrapper } from "./wrapper.ts";
 
 /**
  * A shell that stands by and forks a wrapper for each command (`sh/stand-by.sh`): a fork of ours copies all our memory's
@@ -63,7 +63,12 @@ export function createStandBy(mark: string): StandBy {
       const shell = shellFor(launch);
       const number = (started += 1);
       const request = join(launch.folder.base, `request.${process.pid}.${number}`);
-      writeFileSync(request, requestOf(launch), { mode: 0o600 });
+      try {
+        writeFileSync(request, requestOf(launch), { mode: 0o600 });
+      } catch (error) {
+        rmSync(request, { force: true });
+        throw error;
+      }
       if (shell.idle !== null) clearTimeout(shell.idle);
       const forget = (): void => {
         shell.listeners.delete(number);
@@ -134,6 +139,7 @@ function follow(shell: Shell, number: number, onClaim: () => void, onLeft: () =>
       claimed.resolve(pid);
     }
     if (saying.word === "taken") leave(claimLost);
+    if (saying.word === "unwritten") leave(claimUnwritten);
     if (saying.word !== "ended") return;
     ended.resolve();
     void awaitExit();

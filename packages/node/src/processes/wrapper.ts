@@ -17,9 +17,11 @@ export interface Wrapper {
 export const claimLost = 75;
 /** And with this one that it is of another form than we are. */
 export const otherForm = 76;
+/** And with this one that its claim could not be written. */
+export const claimUnwritten = 77;
 
 /** A word that a wrapper says to its starter, after the number it was given. */
-const saying = /^(\d+) (ok|taken|ended|pid)(?: (\d+))?$/;
+const saying = /^(\d+) (ok|taken|unwritten|ended|pid)(?: (\d+))?$/;
 
 export interface Saying {
   readonly number: number;

@@ -109,7 +109,10 @@ export interface Processes {
    * none. Where it lies tells whether the name can be trusted. Absent where commands have no PATH.
    */
   locate?(program: string): Promise<string | null>;
-  /** Throws `claim_lost` where this attempt was revoked or started before, `sandbox_unavailable` where it can't be confined. */
+  /**
+   * Throws `claim_lost` where this attempt was revoked or started before, `sandbox_unavailable` where it can't be confined,
+   * `store_full` or `store_failed` where its records can't be written; nothing was started then.
+   */
   start(spec: CommandSpec): Promise<RunningCommand>;
   /**
    * `intentBoot` is the boot id (`owner.bootId`) under which the intent was committed, for `sameBoot`. Without it the boot
