@@ -78,3 +78,14 @@ test("what is judged by its name alone is told as that, and no more is claimed o
   expect(known.reason).not.toContain("its name says");
   expect(known.risk?.reversible).toBe("no");
 });
+
+test("of files that version control has, no note says that they exist nowhere else, or can't be had again", async () => {
+  const tracked = await decide("rm -rf src");
+  expect([tracked.decision, tracked.rule.id]).toEqual(["review", "builtin:loses-work"]);
+  expect(tracked.risk).toMatchObject({ reversible: "unknown", touches: ["what isn't committed: /srv/app/src"] });
+  const other = await decide("rm notes.txt");
+  expect(other.risk).toMatchObject({ reversible: "no", touches: ["work that exists nowhere else: /srv/app/notes.txt"] });
+  expect((await decide("rm -rf src notes.txt")).risk?.reversible).toBe("no");
+  const blind = await decide("rm -rf src", { isTracked: () => Promise.reject(new Error("no git")) });
+  expect(blind.risk?.reversible).toBe("no");
+});

@@ -67,7 +67,7 @@ export function riskOf(judged: JudgedRequest): RiskNote {
   for (const fact of facts) {
     const weight = weights[fact.kind];
     if (weight === undefined) continue;
-    const undoing = fact.isByName === true ? "unknown" : weight.reversible;
+    const undoing = fact.isByName === true || fact.isPartlyKept === true ? "unknown" : weight.reversible;
     if (worst.indexOf(undoing) > worst.indexOf(reversible)) reversible = undoing;
     if (furthest.indexOf(weight.reach) > furthest.indexOf(reach)) reach = weight.reach;
     const said = named(weight, fact, judged);
@@ -84,7 +84,8 @@ export function riskOf(judged: JudgedRequest): RiskNote {
   return { level, touches: touches.slice(0, mostNamed), reversible, reach, trust };
 }
 
-function named({ touches }: Weight, { kind, hosts, paths }: Fact, { request }: JudgedRequest): string | null {
+function named({ touches: usual }: Weight, { kind, hosts, paths, isPartlyKept }: Fact, { request }: JudgedRequest): string | null {
+  const touches = isPartlyKept === true ? "what isn't committed" : usual;
   if (kind === "mcp_call" || kind === "untrusted_value")
     return `whatever ${request.plan.mcp?.tool ?? "the tool"} of ${request.plan.mcp?.server ?? "the server"} does`;
   if (kind === "metadata_host")

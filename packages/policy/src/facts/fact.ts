@@ -85,6 +85,8 @@ export interface Fact {
   readonly isGuess?: boolean;
   /** True where it is told by what a script or a task is called: what it does isn't known before it runs. */
   readonly isByName?: boolean;
+  /** True where version control has some of what would be lost. */
+  readonly isPartlyKept?: boolean;
   /** True where one of its files runs later, or decides what does: no pattern allows that in passing. */
   readonly isProtected?: boolean;
   /** The files it is about, by real path. */

@@ -19,12 +19,14 @@ export interface Lookup {
   readonly movesFiles: boolean;
   readonly known: Map<string, Promise<PathIdentity>>;
   left: number;
+  /** The same for notes of risk, on which no answer rests. */
+  notes: number;
   /** The files that needs came to, for rules that name files. */
   touched: Touched[];
 }
 
 export function newLookup(request: PolicyRequest, places: PolicyPlaces, movesFiles: boolean): Lookup {
-  return { request, places, cwd: request.plan.cwd ?? "", movesFiles, known: new Map(), left: maxLookups, touched: [] };
+  return { request, places, cwd: request.plan.cwd ?? "", movesFiles, known: new Map(), left: maxLookups, notes: 8, touched: [] };
 }
 
 const fact = (kind: FactKind, what: string, scope: Fact["scope"] = {}): Fact => ({ kind, what, scope });
@@ -196,8 +198,16 @@ function outside(need: PathNeed, real: string): Fact {
 
 async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Lookup): Promise<Fact[]> {
   const isProtected = identity.isProtected || isRunLater(identity.relative ?? "") || lookup.places.guarded.includes(identity.real);
-  const facts = await judgeUse(need, identity, isProtected, lookup);
+  const facts = await withKept(await judgeUse(need, identity, isProtected, lookup), identity.real, lookup);
   return isProtected ? facts.map((found) => ({ ...found, isProtected })) : facts;
+}
+
+/** Version control has what of it is committed: of that a person isn't told that it exists nowhere else. */
+async function withKept(facts: readonly Fact[], real: string, lookup: Lookup): Promise<readonly Fact[]> {
+  if (!facts.some(({ kind, paths }) => kind === "loses_work" && paths?.includes(real) === true) || lookup.notes <= 0) return facts;
+  lookup.notes--;
+  const isKept = await lookup.request.isTracked(real).catch(() => false);
+  return isKept ? facts.map((each) => (each.kind === "loses_work" ? { ...each, isPartlyKept: true } : each)) : facts;
 }
 
 async function judgeUse(need: PathNeed, identity: PathIdentity, isProtected: boolean, lookup: Lookup): Promise<Fact[]> {
