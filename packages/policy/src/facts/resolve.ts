@@ -203,7 +203,7 @@ async function judgeInside(need: PathNeed, identity: PathIdentity, lookup: Looku
 }
 
 /** Version control has what of it is committed: of that a person isn't told that it exists nowhere else. */
-async function withKept(facts: readonly Fact[], real: string, lookup: Lookup): Promise<readonly Fact[]> {
+async function withKept(facts: Fact[], real: string, lookup: Lookup): Promise<Fact[]> {
   if (!facts.some(({ kind, paths }) => kind === "loses_work" && paths?.includes(real) === true) || lookup.notes <= 0) return facts;
   lookup.notes--;
   const isKept = await lookup.request.isTracked(real).catch(() => false);
