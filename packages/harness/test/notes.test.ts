@@ -209,6 +209,82 @@ describe("the history", () => {
   });
 });
 
+describe.each([
+  ["by name", false],
+  ["through use_tool", true],
+])("a question that was asked %s", (_, through) => {
+  const context = { session: "ses_3", history: async (after: number) => log.filter(({ seq }) => seq > after) } as unknown as CallContext;
+  const ask = async (tool: Tool, query: string) => {
+    const plan = (await tool.plan({ query }, context)) as CallPlan;
+    return (await tool.run({ plan } as CallIntent, context, new AbortController().signal)).text;
+  };
+  const blobs = { get: async () => null } as never;
+  /** Each in the words of the next questions, with what it gave: two of them their own words again, one a schema. */
+  const asked = async () => {
+    says("Go.");
+    await call("read_file", { path: "v.txt" }, "port 8443 in /srv/app/conf.d");
+    for (const words of ["the port number", "port number", "which port number", "uuid of the port"]) {
+      await call("lookup", { query: words }, "1. port 8443 in /srv/app/conf.d", { through });
+      await call("history_search", { query: words }, `call lookup: ${words}`, { through });
+      await call("search_tools", { query: words }, `open_port: Opens a port.\ninput: {"type":"object","port number":"uuid"}`, { through });
+    }
+    await call("history_read", { from: 4, to: 9 }, "event 6: the port number", { through });
+  };
+
+  test("is never the answer of lookup, and neither is what search_tools gave", async () => {
+    await asked();
+    const text = await ask(lookupTool(blobs), "what is the port number");
+    expect(text).toBe('1. port 8443 in /srv/app/conf.d\n   (read_file {"path":"v.txt"}; event 4)');
+    expect(await ask(lookupTool(blobs), "uuid")).toBe("Nothing in this session fits these words.");
+  });
+
+  test("is never found by history_search, and can be read as it was", async () => {
+    await asked();
+    const search = historySearchTool();
+    const text = await ask(search, "port number");
+    expect(text.match(/^event .*$/gm)).toEqual([expect.stringContaining("event 4,")]);
+    expect(await ask(search, "uuid")).toBe("Nothing in this session's history has these words.");
+    const plan = (await historyReadTool.plan({ from: 5, to: 7 }, context)) as CallPlan;
+    const read = await historyReadTool.run({ plan } as CallIntent, context, new AbortController().signal);
+    expect(read.text).toMatch(/call lookup .*\n.*the port number/);
+  });
+
+  test("pins nothing in the next window, and neither does what was found", async () => {
+    says("Go on with 8443.");
+    await call("lookup", { query: "port" }, "1. an old port 8443 in /srv/app/conf.d", { through });
+    await call("search_tools", { query: "port" }, "open_port: such as 8443 in /srv/tools/conf.d", { through });
+    expect(derive(log).entries.filter(({ section }) => section === "exactValues")).toEqual([]);
+  });
+
+  test("in documents or in the web is no answer of lookup; what was found there is", async () => {
+    await call("search_documents", { query: "the port number" }, "guide.md: the port is 8443", { through });
+    await call("web_search", { query: "the port number" }, "https://x.example/ports: registered ports", { through });
+    const text = await ask(lookupTool(blobs), "the port number");
+    expect(text).not.toContain("query:");
+    expect(text).toContain("guide.md: the port is 8443");
+  });
+
+  test("leaves the inputs of other calls to be found, by the tool that was meant", async () => {
+    await call("http_request", { url: "https://api.example/v2/orders" }, "ok", { through });
+    expect(await ask(lookupTool(blobs), "url of the orders")).toContain(
+      "1. url: https://api.example/v2/orders\n   (the input of http_request; event 1)",
+    );
+    expect(await ask(historySearchTool(), "orders")).toContain("call http_request (tool)");
+  });
+});
+
+test("a use_tool that isn't whole says nothing new", async () => {
+  const callId = "c";
+  const input = '{"name":"lookup","input":{"query":"the port number"';
+  const items = [{ kind: "tool_call", id: "itm_c", callId, name: "use_tool", input }];
+  add({ type: "sampling.settled", payload: { samplingId: "s", items, usage: {}, cost: null, finish: "calls" } as never });
+  const context = { session: "ses_4", history: async () => log } as unknown as CallContext;
+  const lookup = lookupTool({ get: async () => null } as never);
+  const plan = (await lookup.plan({ query: "port number" }, context)) as CallPlan;
+  const { text } = await lookup.run({ plan } as CallIntent, context, new AbortController().signal);
+  expect(text).toBe("Nothing in this session fits these words.");
+});
+
 test("a superseded value that the history gives again does not become the current one", async () => {
   says("Go.");
   await call("run_command", { command: "cat conf" }, "worker.port = 4711");

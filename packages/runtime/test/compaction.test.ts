@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { drive, post, readSession } from "../src/index.ts";
 import { replaySession } from "../src/session/replay.ts";
+import { requestsOf } from "../src/session/requests.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
 import { createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say } from "./kit.ts";
 
@@ -78,6 +79,22 @@ describe("a conversation that grows over its mark", () => {
     const { world, model } = longSession(12);
     await runPrompt(portsOf(world), { compactAtTokens: 12_000 });
     for (const { items } of model.requests.slice(1)) expect(items.at(-1)).toMatchObject({ kind: "tool_result", text: long });
+  });
+
+  test("says of what it keeps where that came from: the answer to which request, and the event it was first told in", async () => {
+    const { world, model } = longSession(12);
+    const { session } = await runPrompt(portsOf(world), { compactAtTokens: 12_000 });
+    const events = await world.log.read(session, 1);
+    const numbers = model.requests.map((_, index) => index + 1);
+    const { found } = await requestsOf(portsOf(world), session, numbers);
+    expect(found.filter(({ state }) => state !== null).length).toBeGreaterThan(2);
+    for (const { items, origins, number } of found) {
+      const calls = items.filter(({ kind }) => kind === "tool_call");
+      const answers = calls.map(({ id }) => origins.get(id)!);
+      // One call an answer: the last is of the request before, and so on back to the window's first.
+      expect(answers.map(({ request }) => request)).toEqual(calls.map((_, at) => number - calls.length + at));
+      for (const { seq } of answers) expect(events.find((event) => event.seq === seq)?.type).toBe("sampling.settled");
+    }
   });
 });
 

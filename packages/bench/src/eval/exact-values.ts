@@ -1,7 +1,8 @@
 /**
  * Exact values through many compactions: identifiers planted in tool outputs, in what the user says and in notes; after each
  * stretch the conversation is shortened, with a judgement that is empty, that lies, or that gives orders. Then every value must
- * stand in the window or among the first three of one `lookup` whose question doesn't contain it.
+ * stand in the window or among the first three of one `lookup` whose question doesn't contain it. In the session itself some of
+ * the very questions were asked before, by name and through `use_tool`: they must not be what is found.
  *   npm run eval -- exact-values [--data DIR] [--seed S] [--count VALUES] [--kinds=FILE] [--rounds=N] [--json]
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -48,6 +49,8 @@ const defaultRounds = 50;
 /** Every so many-th value gets another later on; the question is then for the new one. */
 const replacedEvery = 25;
 const mostOfOriginal = 0.1;
+/** Of each round so many values are asked for in the session itself, in the words in which they are asked for at the end. */
+const askedInSession = 4;
 
 const judgements = [
   null,
@@ -154,9 +157,11 @@ async function measure(
     const constraint = `Never restart the ${names[round % names.length]} cluster number ${round} without asking me first.`;
     constraints.push(constraint);
     queue.push(...read.map(({ text }) => text));
+    const heard = corpus.values.filter(({ output }) => outputs.some(({ id }) => id === output));
     plans = [
       ...read.map((_, n) => ({ name: "read_next", input: { n } })),
       ...noted.map(({ text }) => ({ name: "note", input: { text } })),
+      ...heard.slice(0, askedInSession).flatMap(({ question }, n) => questions(question, n)),
       ...(round % 5 === 0 ? [{ name: "deploy", input: { target: `stage-${round}` } }] : []),
     ];
     const news = replaced.filter(({ toldIn }) => toldIn === round).map(({ says }) => says);
@@ -234,6 +239,16 @@ async function measure(
     { name: "taking values out of an item, mean, ms", value: extraction, n: original.length },
   ];
   return { figures, misses: [...misses, ...wrongFirst] };
+}
+
+/** One question in the ways in which a model asks it: of the values, then of the words of the past, or for a tool. */
+function questions(query: string, n: number): { name: string; input: Json }[] {
+  const [lookup, other] = [
+    { name: "lookup", input: { query } },
+    { name: n % 3 === 1 ? "search_tools" : "history_search", input: { query } },
+  ];
+  const through = ({ name, input }: { name: string; input: Json }) => ({ name: "use_tool", input: { name, input } });
+  return n % 2 === 0 ? [through(lookup), through(other)] : [lookup, other];
 }
 
 const names = ["harbour", "lighthouse", "orchard", "quarry", "meadow"];

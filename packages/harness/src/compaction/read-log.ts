@@ -1,11 +1,11 @@
 import type { CallOutcome, CompactedEntry, CompactedSection, EventPayload, Evidence, UserMessage } from "@holdfast/protocol";
 import type { CompactionInput } from "@holdfast/runtime";
-import { lookers } from "../history/entries.ts";
 import type { Note } from "../notes/note-write.ts";
 import { noteOf } from "../notes/note-write.ts";
 import { showSection } from "../context/head.ts";
 import { isGone } from "../text/v1.ts";
 import { fieldsOf } from "../discovery/fields.ts";
+import { isLook, meantBy } from "../discovery/meant.ts";
 import { skillLoaded } from "../text/v1.ts";
 import { constraintsIn } from "./constraints.ts";
 import { pinned } from "./pinned.ts";
@@ -106,7 +106,7 @@ export function readLog({ previous, events, plan, world, gone = [], tasks }: Com
         break;
       }
       case "sampling.settled": {
-        for (const item of event.payload.items) if (item.kind === "tool_call") names.set(item.callId, item.name);
+        for (const item of event.payload.items) if (item.kind === "tool_call") names.set(item.callId, meantBy(item).tool);
         const last = event.payload.items.findLast((item) => item.kind === "assistant_message");
         if (last !== undefined && last.text.trim() !== "")
           said = { section: "currentState", text: `You said last: ${cut(last.text.trim(), longestSaid)}`, from: [last.id] };
@@ -158,7 +158,7 @@ export function readLog({ previous, events, plan, world, gone = [], tasks }: Com
   if (standing.length > 0) told.set("currentState", standing);
   const open = [...(told.get("goal") ?? []), ...(told.get("openTasks") ?? []), ...(said === undefined ? [] : [said])];
   for (const entry of pinned(
-    events.filter((event) => !isLook(event, names)),
+    events.filter((event) => !isOfLook(event, names)),
     open.map(({ text }) => text).join("\n"),
   ))
     add("exactValues", entry.text, ...entry.from);
@@ -180,9 +180,9 @@ export function isHeading({ section, text, from }: CompactedEntry): boolean {
   return from.length === 0 && (text.startsWith("\n") || section === "history");
 }
 
-/** The result of what only looks into the past. */
-function isLook(event: CompactionInput["events"][number], names: ReadonlyMap<string, string>): boolean {
-  return event.type === "call.settled" && lookers.has(names.get(event.payload.callId) ?? "");
+/** The result of what only looks for something. */
+function isOfLook(event: CompactionInput["events"][number], names: ReadonlyMap<string, string>): boolean {
+  return event.type === "call.settled" && isLook(names.get(event.payload.callId) ?? "");
 }
 
 /** What the plan says comes next; without a plan, what last failed. */

@@ -2,6 +2,7 @@ import type { CompactedSection, ContextKind, ContextPart, Item, ShedPart, TrustL
 import { contextKinds } from "@holdfast/protocol/context";
 import type { RequestAsked } from "@holdfast/runtime/session/requests";
 import { budget, kindOf, lineCap } from "./budget.ts";
+import { meantBy } from "../discovery/meant.ts";
 import { estimateTokens, imageTokens } from "./estimate.ts";
 import { headParts } from "./head.ts";
 
@@ -128,7 +129,7 @@ const kindsOfSections: Readonly<Record<CompactedSection, ContextKind>> = {
 function itemsOf(request: RequestAsked): Raw[] {
   const called = new Map<string, string>();
   return request.items.flatMap((item) => {
-    if (item.kind === "tool_call") called.set(item.callId, toolOf(item));
+    if (item.kind === "tool_call") called.set(item.callId, meantBy(item).tool);
     const parts = request.state?.id === item.id ? stateParts(request, item) : [partOf(request, item, called)];
     const seq = request.origins.get(item.id)?.seq ?? null;
     const isErased = request.origins.get(item.id)?.isErased === true;
@@ -151,17 +152,6 @@ function itemsOf(request: RequestAsked): Raw[] {
       ...images,
     ];
   });
-}
-
-/** A tool called through another is meant by its own name. */
-function toolOf({ name, input }: Extract<Item, { kind: "tool_call" }>): string {
-  if (name !== "use_tool") return name;
-  try {
-    const { name: meant } = JSON.parse(input) as { name?: unknown };
-    return typeof meant === "string" ? meant : name;
-  } catch {
-    return name;
-  }
 }
 
 function partOf(request: RequestAsked, item: Item, called: ReadonlyMap<string, string>): Omit<Raw, "seq"> {

@@ -1,4 +1,5 @@
 import type { Item, SessionEvent, TrustLabel } from "@holdfast/protocol";
+import { isLook, looksBack, meantBy } from "../discovery/meant.ts";
 
 export type Recorded = SessionEvent & { readonly seq: number; readonly at: number };
 
@@ -10,18 +11,17 @@ export interface HistoryEntry {
   readonly what: string;
   readonly text: string;
   readonly trust: TrustLabel;
+  /** A call that only looks for something, or what it gave: it can be read, and is no answer to a search. */
+  readonly isLook: boolean;
 }
 
 /** Names of calls as they come: a result's event doesn't say whose it is. */
 export type CallNames = Map<string, string>;
 
-/** These look into the history: what they give stands there already. */
-export const lookers: ReadonlySet<string> = new Set(["history_search", "history_read", "lookup"]);
-
 /** What an event tells, in the order of its items. `names` is filled on the way. */
 export function entriesOf(event: Recorded, names: CallNames): HistoryEntry[] {
-  const entry = (what: string, text: string, trust: TrustLabel): HistoryEntry[] =>
-    text.trim() === "" ? [] : [{ seq: event.seq, at: event.at, what, text, trust }];
+  const entry = (what: string, text: string, trust: TrustLabel, of = ""): HistoryEntry[] =>
+    text.trim() === "" ? [] : [{ seq: event.seq, at: event.at, what, text, trust, isLook: isLook(of) }];
   switch (event.type) {
     case "turn.started":
     case "input.taken": {
@@ -34,7 +34,7 @@ export function entriesOf(event: Recorded, names: CallNames): HistoryEntry[] {
     case "sampling.settled":
       // What the model says is derived from whatever it had read.
       return event.payload.items.flatMap((item) =>
-        itemEntry(item, names, (what, text) => entry(what, text, event.payload.trust ?? "tool")),
+        itemEntry(item, names, (what, text, of) => entry(what, text, event.payload.trust ?? "tool", of)),
       );
     case "call.decided": {
       const { callId, tool, decision, forModel } = event.payload;
@@ -48,7 +48,7 @@ export function entriesOf(event: Recorded, names: CallNames): HistoryEntry[] {
     case "call.settled": {
       const { callId, result } = event.payload;
       const name = names.get(callId) ?? "a call";
-      return lookers.has(name) ? [] : entry(`result of ${name}`, result.text, result.trust);
+      return looksBack.has(name) ? [] : entry(`result of ${name}`, result.text, result.trust, name);
     }
     case "check.completed": {
       const { checkId, run } = event.payload.evidence;
@@ -63,9 +63,10 @@ export function entriesOf(event: Recorded, names: CallNames): HistoryEntry[] {
   }
 }
 
-function itemEntry(item: Item, names: CallNames, entry: (what: string, text: string) => HistoryEntry[]): HistoryEntry[] {
+function itemEntry(item: Item, names: CallNames, entry: (what: string, text: string, of?: string) => HistoryEntry[]): HistoryEntry[] {
   if (item.kind === "assistant_message") return entry("you", item.text);
   if (item.kind !== "tool_call") return [];
-  names.set(item.callId, item.name);
-  return entry(`call ${item.name}`, item.input);
+  const { tool } = meantBy(item);
+  names.set(item.callId, tool);
+  return entry(`call ${tool}`, item.input, tool);
 }

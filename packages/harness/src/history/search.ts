@@ -18,7 +18,6 @@ export interface FoundEntry {
 export interface HistoryIndex {
   /** The number of the last event that was taken in. */
   readonly seq: number;
-  readonly entries: readonly HistoryEntry[];
   add(events: readonly Recorded[]): void;
   /** Best first; of equals the later. Only events from `from` to `to`. */
   find(query: string, limit: number, from: number, to: number): FoundEntry[];
@@ -35,11 +34,11 @@ export function createHistoryIndex(): HistoryIndex {
     get seq() {
       return seq;
     },
-    entries,
     add(events) {
       for (const event of events) {
         seq = event.seq;
         for (const entry of entriesOf(event, names)) {
+          if (entry.isLook) continue;
           const number = entries.push(entry) - 1;
           const tokens = tokensOf(`${entry.what}\n${bothEnds(entry.text)}`);
           sizes.push(tokens.size);

@@ -43,18 +43,13 @@ export function historySearchTool(): Tool {
       const { query, from, to } = fieldsOf(plan.input) as { query: string; from: number; to: number };
       const { createHistoryIndex, snippetOf } = await import("./search.ts");
       const index = await indexOf(kept, context, createHistoryIndex);
-      const found = index.find(query, mostFound + 1, from, to).filter(({ entry }) => !isOwnCall(entry, index));
+      const found = index.find(query, mostFound, from, to);
       if (found.length === 0) return { status: "completed", text: "Nothing in this session's history has these words.", trust: "system" };
-      const shown = found.slice(0, mostFound).map(({ entry }) => `${headOf(entry)}\n${indent(snippetOf(entry.text, query, snippetChars))}`);
-      const trust = lowestTrust(...found.slice(0, mostFound).map(({ entry }) => entry.trust));
+      const shown = found.map(({ entry }) => `${headOf(entry)}\n${indent(snippetOf(entry.text, query, snippetChars))}`);
+      const trust = lowestTrust(...found.map(({ entry }) => entry.trust));
       return { status: "completed", text: shown.join("\n"), trust };
     },
   };
-}
-
-/** The call that is being answered stands in the log already. */
-function isOwnCall({ seq, what }: HistoryEntry, { entries }: HistoryIndex): boolean {
-  return seq === entries.at(-1)?.seq && what.startsWith("call ");
 }
 
 async function indexOf(kept: Map<string, HistoryIndex>, context: CallContext, create: () => HistoryIndex): Promise<HistoryIndex> {

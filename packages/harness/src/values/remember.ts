@@ -1,5 +1,5 @@
 import type { Item, SessionEvent } from "@holdfast/protocol";
-import { lookers } from "../history/entries.ts";
+import { isLook, isQuestion, meantBy } from "../discovery/meant.ts";
 import type { Archive, Origin } from "./archive.ts";
 import { createArchive } from "./archive.ts";
 
@@ -93,8 +93,10 @@ async function take({ archive, calls, outputs }: Kept, event: Recorded, past: Pa
     case "sampling.settled":
       for (const item of event.payload.items) {
         if (item.kind === "tool_call") {
-          calls.set(item.callId, `${item.name} ${item.input}`.slice(0, callChars));
-          archive.add(plainOf(item.input), origin(item, { speaker: "model", from: `the input of ${item.name}`, trust: "tool" }));
+          const { tool, input } = meantBy(item);
+          calls.set(item.callId, `${tool} ${input}`.slice(0, callChars));
+          if (!isQuestion(tool))
+            archive.add(plainOf(input), origin(item, { speaker: "model", from: `the input of ${tool}`, trust: "tool" }));
         } else if (item.kind === "assistant_message") {
           archive.add(item.text, origin(item, { speaker: "model", from: "what you said", trust: "tool" }));
         }
@@ -110,7 +112,7 @@ async function take({ archive, calls, outputs }: Kept, event: Recorded, past: Pa
       const from = calls.get(callId) ?? "a call";
       calls.delete(callId);
       // What looks into the past says nothing new, and must not make an old value the latest.
-      if (lookers.has(from.split(" ", 1)[0]!)) return;
+      if (isLook(from.split(" ", 1)[0]!)) return;
       const whole = outcome.whole === undefined ? null : await past.whole(outcome.whole);
       // A later look at an output is as old as the output.
       const seq = result.output === undefined ? event.seq : (outputs.get(result.output) ?? event.seq);

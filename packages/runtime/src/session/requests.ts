@@ -143,7 +143,15 @@ function createReader(erased: ReadonlySet<number>) {
   function note(event: SessionEvent, seq: number): void {
     const request = event.type === "sampling.settled" ? number : null;
     const items = event.type === "window.compacted" ? compactedItems(event.payload) : itemsOf(event);
-    for (const { id } of items) if (!origins.has(id)) origins.set(id, { seq, turn: head.turns, request, isErased: erased.has(seq) });
+    const isErased = erased.has(seq);
+    // What a new window takes over from the one before stays where it came from, and whose answer it was.
+    const earlier = event.type === "window.compacted" ? new Map(origins) : origins;
+    if (event.type === "window.compacted") origins.clear();
+    for (const { id } of items) {
+      const known = earlier.get(id);
+      if (known === undefined) origins.set(id, { seq, turn: head.turns, request, isErased });
+      else if (earlier !== origins) origins.set(id, { ...known, isErased: known.isErased || isErased });
+    }
   }
 
   return {
@@ -162,7 +170,6 @@ function createReader(erased: ReadonlySet<number>) {
         compactions += 1;
         state = { id: event.payload.id, entries: event.payload.entries, number: compactions };
         counted = null;
-        origins.clear();
       }
       if (event.type === "world.observed") shed = event.payload.shed ?? (event.payload.sections.length > 0 ? [] : shed);
       const applied = apply(head, registers, event, event.at);
