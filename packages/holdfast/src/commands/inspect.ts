@@ -1,4 +1,5 @@
-import { lstat, readFile, realpath, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Inspection } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
@@ -83,9 +84,9 @@ async function answerWhy(
   { view, inspection }: { readonly view: SessionView; readonly inspection: Inspection },
 ) {
   const { name, line } = await fileNamed(asked, io.cwd);
-  const path = await realPlace(resolve(io.cwd, name));
-  const isInside = view.roots.some((root) => isWithin(root.path, path));
-  if (!isInside) throw new HoldfastError("path_outside", `${sanitizeLine(path)} is in no folder of ${view.row.session}`);
+  const isInside = (place: string): boolean => view.roots.some((root) => isWithin(root.path, place));
+  const path = await realPlace(resolve(io.cwd, name), isInside);
+  if (!isInside(path)) throw new HoldfastError("path_outside", `${sanitizeLine(path)} is in no folder of ${view.row.session}`);
   const isThere = (await Promise.all(view.roots.map((root) => stat(root.path).catch(() => null)))).every(
     (found) => found?.isDirectory() === true,
   );
@@ -121,22 +122,35 @@ function withoutTrees(checkpoints: Checkpoints | undefined): Checkpoints | undef
 
 /** A name that ends in a colon and digits is a line, unless there is a file of that very name. */
 async function fileNamed(asked: string, cwd: string): Promise<{ readonly name: string; readonly line: number | null }> {
-  const parts = /^(.+):([1-9]\d{0,8})$/s.exec(asked);
+  const parts = /^(.+):(\d{1,9})$/s.exec(asked);
   if (parts === null || (await lstat(resolve(cwd, asked)).catch(() => null)) !== null) return { name: asked, line: null };
+  if (Number(parts[2]) === 0) throw usage(spec, `--why ${JSON.stringify(asked)}: lines are counted from 1`);
   return { name: parts[1] ?? "", line: Number(parts[2]) };
 }
 
-/** As the log names files: links followed, also of one that is no longer there. */
-async function realPlace(path: string): Promise<string> {
+/**
+ * As the log names files: links followed, also of one that is no longer there, but none that leads out of the workspace: that is
+ * a file itself, and what was below its name before is no file of where it leads.
+ */
+async function realPlace(path: string, isInside: (path: string) => boolean): Promise<string> {
   const real = await realpath(path).catch(() => null);
-  if (real !== null) return real;
+  if (real !== null && isInside(real)) return real;
   const folder = dirname(path);
-  return folder === path ? path : join(await realPlace(folder), basename(path));
+  const place = folder === path ? path : join(await realPlace(folder, isInside), basename(path));
+  return real === null || isInside(place) ? place : real;
+}
+
+/** What stands at a place of `realPlace`; null where nothing does, also where only a link leads there. */
+async function lookAt(path: string): Promise<Stats | null> {
+  const folder = dirname(path);
+  if ((await realpath(folder).catch(() => null)) !== folder) return null;
+  return lstat(path).catch(() => null);
 }
 
 async function digestNow(path: string): Promise<string | null | undefined> {
-  const found = await stat(path).catch(() => null);
+  const found = await lookAt(path);
   if (found === null) return null;
+  if (found.isSymbolicLink()) return sha256(await readlink(path, "buffer"));
   if (!found.isFile()) throw new HoldfastError("usage", `${sanitizeLine(path)} is no file`);
   const bytes = await readFile(path).catch(() => null);
   return bytes === null ? undefined : sha256(bytes);
@@ -157,7 +171,7 @@ async function scopeNow(
   const bytes = await blobs.get(manifest);
   const places = new Map(view.roots.map((root) => [root.id, root.path]));
   const isListed = bytes !== null && decodeManifest(bytes).records.some((one) => join(places.get(one.root) ?? "", one.path) === path);
-  const isGone = (await lstat(path).catch(() => null)) === null;
+  const isGone = (await lookAt(path)) === null;
   return { isInScope: isListed || isGone, subject: await verifier.subject(scope) };
 }
 

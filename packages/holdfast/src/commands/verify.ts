@@ -25,7 +25,7 @@ const statuses = { valid: 0, invalid: 3, unverifiable: 6 } as const;
 const spec: CommandSpec = {
   name: "verify",
   summary: "Says whether an attestation holds: its signature, the log here, the files in a folder, and its checks run again.",
-  usage: ["holdfast verify FILE [--repo DIR] [--key FILE] [--rerun [--check CMD]] [--json]"],
+  usage: ["holdfast verify FILE|- [--repo DIR] [--key FILE] [--rerun [--check CMD]] [--json]"],
   flags: {
     repo: { kind: "string", value: "DIR", help: "the files in this folder must be those that were tested" },
     "add-dir": { kind: "list", value: "DIR", help: "with --repo: a further folder of the workspace, in its order (repeatable)" },
@@ -54,8 +54,9 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   if (!isRerun && rerunFlags[0] !== undefined) throw usage(spec, `--${rerunFlags[0]} belongs to --rerun`);
   if (given.has("add-dir") && !given.has("repo")) throw usage(spec, "--add-dir belongs to --repo");
   const folder = given.value("repo") ?? (isRerun ? "." : undefined);
-  const path = resolve(io.cwd, given.words[0] ?? "");
-  const bytes = await readAttestation(path);
+  const [named = ""] = given.words;
+  const path = named === "-" ? null : resolve(io.cwd, named);
+  const bytes = path === null ? new TextEncoder().encode(await io.stdin.readAll(mostBytes)) : await readAttestation(path);
   const setup = await openSetup(io);
   const { openAttestation, verdictOf } = await import("../evidence/findings.ts");
   const opened = openAttestation(bytes, await trustedKeys(given, io, setup));
@@ -119,8 +120,8 @@ async function lookAtLog(hosts: Hosts, setup: Setup, statement: AttestationState
 
 interface Files {
   readonly folder: string;
-  /** Of the attestation. */
-  readonly path: string;
+  /** Of the attestation; null where it came by stdin. */
+  readonly path: string | null;
   readonly statement: AttestationStatement;
   readonly isVouched: boolean;
 }
@@ -149,7 +150,7 @@ async function lookAtFiles(
   );
   try {
     const { againstTree } = await import("../evidence/against-tree.ts");
-    const file = await realpath(path).catch(() => path);
+    const file = path === null ? null : await realpath(path).catch(() => path);
     const at = { host, roots: roots.map((root) => root.path), file, isVouched };
     const tree = await againstTree(at, statement);
     if (!given.has("rerun")) return [tree];

@@ -8,7 +8,7 @@ export interface Tree {
   /** Paths for people, the first one the folder that was named. */
   readonly roots: readonly string[];
   /** The attestation's own real path. */
-  readonly file: string;
+  readonly file: string | null;
   /** Whether somebody who is known here signed it. */
   readonly isVouched: boolean;
 }
@@ -37,7 +37,7 @@ export async function againstTree(
   const holds = (detail: string): VerificationFinding => ({ kind: "tree", says: "holds", detail });
   const now = await verifier.subject(baseline);
   if (now === wanted) return holds(`the files in ${where} are those that were tested (${now.slice(0, 12)})`);
-  if ((await verifier.subject(baseline, file)) === wanted) {
+  if (file !== null && (await verifier.subject(baseline, file)) === wanted) {
     return holds(`the files in ${where} are those that were tested (${wanted.slice(0, 12)}), with the attestation itself beside them`);
   }
   const tree = gitTreeOf(subject);

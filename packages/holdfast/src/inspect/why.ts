@@ -32,6 +32,10 @@ export async function whyChanged(input: WhyInput): Promise<WhyChanged> {
   const base = { format: "holdfast-why", version: 1, session: inspection.session, path: file.path, line } as const;
   const unseen = file.isInScope ? [] : ["it is ignored: what commands do to it is in no list of the workspace's files"];
   if (found.change === null) {
+    if (file.now === null && states.every(({ digest }) => digest === null)) {
+      const says = ["there is no file of that name, and the log knows of none"];
+      return { ...base, by: "unknown", actions: [], says, verified: [] };
+    }
     const isKnown = file.isInScope && (all.length === 0 || states.some(({ seq }) => Number.isFinite(seq)));
     const says = isKnown ? unchangedSays(line) : [...unseen, "the log says nothing of this file that tells who changed it"];
     return { ...base, by: isKnown ? "before_session" : "unknown", actions: [], says, verified: [] };

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { HoldfastError } from "@holdfast/protocol/error";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { readBoundedFile } from "../cli/bounded.ts";
 
 /** Of a prompt, wherever it comes from, in bytes. */
@@ -16,7 +16,8 @@ export async function readPromptFile(file: string, cwd: string): Promise<string>
   try {
     const bytes = await readBoundedFile(path, largestPrompt);
     text = bytes === null ? null : new TextDecoder("utf-8", { fatal: true }).decode(bytes).trim();
-  } catch {
+  } catch (error) {
+    if (isHoldfastError(error)) throw bad(error.message);
     throw bad("it can't be read as UTF-8");
   }
   if (text === null) throw bad("more than 1 MB");

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { dirname, join } from "node:path";
@@ -137,6 +138,26 @@ describe("an attestation of a verified turn", { timeout: 120_000 }, () => {
     expect([found.code, found.verdict, found.kinds]).toEqual([0, "valid", ["signature holds", "log holds", "tree holds"]]);
     const shown = await run("verify", join(folder, "a.json"));
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/^valid {2}turn 1 of ses_/)]);
+  });
+
+  test("it comes by stdin, too, and a pipe that nobody writes to isn't waited for", async () => {
+    const { code, kinds } = await verify(["-", "--repo", place.workspace], { stdin: text });
+    expect([code, kinds]).toEqual([0, ["signature holds", "log holds", "tree holds"]]);
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const ends = [
+      ["verify", pipe],
+      ["verify", join(folder, "a.json"), "--key", pipe],
+      ["exec", "--prompt-file", pipe],
+      ["exec", "--output-schema", pipe, "x"],
+    ];
+    for (const args of ends) {
+      const { code: status, stderr } = await run(...args);
+      expect([status, stderr], args.join(" ")).toEqual([
+        expect.toSatisfy((one: number) => one > 0),
+        expect.stringMatching(/it is a pipe, which\s+would be waited for/),
+      ]);
+    }
   });
 
   test("any changed byte is found, whatever stands there then", async () => {

@@ -168,6 +168,28 @@ describe("a session that was inspected", { timeout: 120_000 }, () => {
     expect(await why("a.sh")).toMatchObject({ by: "outside", says: expect.stringContaining("it was deleted") as string });
   });
 
+  test("a link that leads out of the workspace is a file itself, and what was below its name is gone", async () => {
+    const steps = [{ calls: [command("sh link.sh")] }, { text: "Done." }] as const;
+    const place = await createPlace((_, sampling) => steps[sampling - 1] ?? { text: "Done." }, {
+      "d/e/f.txt": "f\n",
+      "link.sh": "rm -r d\nln -s /tmp d\n",
+    });
+    await place.exec("link it");
+    const session = await place.session();
+    const why = async (name: string): Promise<string> => {
+      const { stdout, stderr } = await place.start(["inspect", session, "--why", name, "--json"]).finished;
+      if (stdout === "") return stderr;
+      const { by, says } = JSON.parse(stdout) as WhyChanged;
+      return [by, ...says].join("; ");
+    };
+    expect(await why("d")).toContain("action; it was made");
+    expect(await why("d/e/f.txt")).toContain("action; it was deleted");
+    expect(await why("/tmp")).toContain("path_outside");
+    expect(await why("d/none")).toContain("unknown; there is no file of that name");
+    expect(await why("nope")).toContain("unknown; there is no file of that name");
+    expect(await why("d:0")).toContain("lines are counted from 1");
+  });
+
   test("is told of when its folder is gone, too", async () => {
     const { place, session } = await twoTurns();
     execFileSync("git", ["-C", place.workspace, "checkout", "-q", "a.sh"]);
