@@ -5,17 +5,19 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RecordedLog } from "../packages/browser/test/replay-logs.ts";
-import { expectedOf, replayLogs } from "../packages/browser/test/replay-logs.ts";
+import { expectedOf, recordings, replayLogs } from "../packages/browser/test/replay-logs.ts";
 
-const file = join(import.meta.dirname, "../packages/browser/test/fixtures/logs-1.json");
-const logs = JSON.parse(readFileSync(file, "utf8")) as RecordedLog[];
-const replayed = await replayLogs(logs);
-if (process.argv.includes("--record") && replayed.every(({ departure }) => departure === null)) {
-  for (const [index, { digest }] of replayed.entries()) logs[index] = { ...(logs[index] as RecordedLog), digest };
-  writeFileSync(file, `[\n${logs.map((log) => JSON.stringify(log)).join(",\n")}\n]\n`);
+for (const name of recordings) {
+  const file = join(import.meta.dirname, "../packages/browser/test/fixtures", name);
+  const logs = JSON.parse(readFileSync(file, "utf8")) as RecordedLog[];
+  const replayed = await replayLogs(logs);
+  if (process.argv.includes("--record") && replayed.every(({ departure }) => departure === null)) {
+    for (const [index, { digest, bodies }] of replayed.entries()) logs[index] = { ...(logs[index] as RecordedLog), digest, bodies };
+    writeFileSync(file, `[\n${logs.map((log) => JSON.stringify(log)).join(",\n")}\n]\n`);
+  }
+  const wanted = expectedOf(logs);
+  const others = replayed.filter((one, index) => JSON.stringify(one) !== JSON.stringify(wanted[index]));
+  for (const one of others) console.log(`✗ ${one.session}: ${one.departure ?? `digest ${one.digest}`}`);
+  console.log(`Node ${process.versions.node}: ${logs.length - others.length} of ${logs.length} logs of ${name} replay equal`);
+  if (others.length > 0) process.exitCode = 1;
 }
-const wanted = expectedOf(logs);
-const others = replayed.filter((one, index) => JSON.stringify(one) !== JSON.stringify(wanted[index]));
-for (const one of others) console.log(`✗ ${one.session}: ${one.departure ?? `digest ${one.digest}`}`);
-console.log(`Node ${process.versions.node}: ${logs.length - others.length} of ${logs.length} logs replay equal`);
-process.exitCode = others.length > 0 ? 1 : 0;

@@ -4,6 +4,9 @@ import type { StoredEvent } from "@holdfast/protocol";
 import type { Director, RegisterRow, ReplayLog, SessionRow } from "@holdfast/runtime";
 import { replaySession } from "@holdfast/runtime/session/replay";
 
+/** Files in `fixtures`, oldest first: requests have other forms now than when the first ones were recorded, whose bytes say nothing any more. */
+export const recordings = ["logs-1.json", "logs-2.json"] as const;
+
 /** A session as a store held it, and what came out when it was replayed first. */
 export interface RecordedLog {
   readonly row: SessionRow;

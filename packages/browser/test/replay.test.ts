@@ -4,11 +4,12 @@ import { beforeAll, expect, test } from "vitest";
 import { bundleForBrowser } from "./bundle.ts";
 import { runInPage } from "./chromium.ts";
 import type { RecordedLog } from "./replay-logs.ts";
-import { expectedOf, replayLogs } from "./replay-logs.ts";
+import { expectedOf, recordings, replayLogs } from "./replay-logs.ts";
 
 let logs: readonly RecordedLog[];
 beforeAll(async () => {
-  logs = JSON.parse(await readFile(join(import.meta.dirname, "fixtures/logs-1.json"), "utf8")) as RecordedLog[];
+  const texts = await Promise.all(recordings.map((name) => readFile(join(import.meta.dirname, "fixtures", name), "utf8")));
+  logs = texts.flatMap((text) => JSON.parse(text) as RecordedLog[]);
 });
 
 test("recorded logs replay in Node with the digests of the day they were recorded", async () => {
