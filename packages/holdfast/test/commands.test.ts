@@ -82,6 +82,20 @@ test("a project is trusted, listed and no longer trusted; its instructions are n
   expect(empty.out()).toBe("");
 });
 
+test("trusting a project names its rules, and what its checks would run without a question", async () => {
+  await mkdir(join(folder, ".git"));
+  await mkdir(join(folder, ".holdfast"));
+  await writeFile(join(folder, ".holdfast/policy.toml"), '[[rule]]\nid = "mine"\ndecision = "deny"\nread = "README.md"\n');
+  const checks = '[checks]\ncommands = ["make check"]\n[checks.named.units]\nkind = "tests"\ncommand = "node --test \\u001b[2J"\n';
+  await writeFile(join(folder, ".holdfast/config.toml"), checks);
+  const io = start();
+  expect(await main(["trust"], io, fakeHosts({ script: [] }))).toBe(0);
+  expect(io.err()).toContain("used from now on: .holdfast/policy.toml");
+  expect(io.err()).toContain('runs as a check from now on, without a question: "make check"\n');
+  expect(io.err()).toContain('without a question: "node --test \\u001b[2J"');
+  expect(io.err()).not.toContain("\u001b[2J");
+});
+
 test("doctor says what is missing and exits 1 only where that blocks", async () => {
   const well = start(folder, { OPENAI_API_KEY: "k", PATH: process.env["PATH"] ?? "" });
   expect(await main(["doctor"], well, fakeHosts({ script: [] }))).toBe(0);

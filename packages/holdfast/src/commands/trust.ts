@@ -12,6 +12,7 @@ import { loadConfig, projectConfigPath } from "../config/load.ts";
 import { mcpJsonNotes, mcpJsonPath } from "../config/mcp-json.ts";
 import { distrust, isTrusted, readTrust, trust } from "../config/trust-store.ts";
 import { findWorkspace } from "../config/workspace.ts";
+import { projectPolicyPath } from "../policy/load.ts";
 import { wrap } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 
@@ -75,6 +76,9 @@ async function run(given: Arguments, io: Io): Promise<number> {
   if (await stat(join(real, ".agents/skills")).catch(() => null)) {
     io.stderr.write("  can be loaded from now on, by the model too: the skills in .agents/skills (holdfast skills)\n");
   }
+  if (await stat(projectPolicyPath(real)).catch(() => null)) {
+    io.stderr.write("  used from now on: .holdfast/policy.toml (its rules can only be stricter: holdfast policy show)\n");
+  }
   const used = [projectConfigPath(real), mcpJsonPath(real)];
   const there = await Promise.all(used.map((file) => stat(file).catch(() => null)));
   for (const [index, name] of [".holdfast/config.toml", ".mcp.json"].entries()) {
@@ -82,6 +86,7 @@ async function run(given: Arguments, io: Io): Promise<number> {
   }
   if (there.every((file) => file === null)) return 0;
   try {
+    await tellChecks(given, real, io, home);
     await showDefinitions(await definitionsOf(given, io, home, real), io, home, real);
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
@@ -111,6 +116,19 @@ async function tellInstructions(given: Arguments, project: string, io: Io, home:
       isObeyed ? `  obeyed from now on: ${sanitizeLine(name)}\n` : `  not obeyed: ${sanitizeLine(name)} (${sanitizeLine(why)})\n`,
     );
     first ??= name;
+  }
+}
+
+/** Commands that a turn ends with, without a question, as they are the project's. */
+async function tellChecks(given: Arguments, project: string, io: Io, home: string): Promise<void> {
+  const asked = { home, project, env: io.env, profile: given.value("profile") };
+  const linesOf = async (isTrusted: boolean): Promise<string[]> => {
+    const { commands, named } = (await loadConfig({ ...asked, isTrusted })).config.checks;
+    return [...(commands ?? []), ...Object.values(named).flatMap(({ command }) => command ?? [])];
+  };
+  const own = new Set(await linesOf(false));
+  for (const line of new Set(await linesOf(true))) {
+    if (!own.has(line)) io.stderr.write(`  runs as a check from now on, without a question: ${sanitizeLine(plainJson(line))}\n`);
   }
 }
 

@@ -2,7 +2,7 @@ import type { NetworkAccess } from "@holdfast/protocol";
 import { isMetadataHost, isNamedHost, normalHost } from "@holdfast/runtime/network/hosts";
 import type { Fact } from "../facts/fact.ts";
 import { provenReads } from "../reads/prove.ts";
-import { type SimpleCommand, textOf } from "../shell/command.ts";
+import type { SimpleCommand } from "../shell/command.ts";
 
 /**
  * The places where a cloud hands out a machine's credentials, as far as the words of a command name them, in any form that
@@ -19,7 +19,7 @@ export function metadataFacts(command: SimpleCommand | null, facts: readonly Fac
   const named = talks ? texts.flatMap(addressesIn) : provenReads(command) === null ? texts.flatMap(hostOfUrl) : [];
   const names = [...reached, ...named].flatMap((host) => normalHost(host) ?? []);
   const found = [...new Set(names)].filter((name) => isMetadataHost(name) && !isOnList(name, network));
-  return found.length === 0 ? [] : [{ kind: "metadata_host", what: textOf(command), scope: {}, hosts: found }];
+  return found.length === 0 ? [] : [{ kind: "metadata_host", what: found.join(", "), scope: {}, hosts: found }];
 }
 
 function isOnList(name: string, network: NetworkAccess): boolean {
