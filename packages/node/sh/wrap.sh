@@ -320,7 +320,11 @@ tell() {
 # move from within the folder, once sure that it is the one meant: a link must not lead us to a file of somebody else's.
 remove_intruders() {
   count=0 looked=
-  while IFS= read -r path; do
+  # Split by the shell: it would read a pipe byte by byte.
+  set -f
+  IFS='
+'
+  for path in $absent; do
     # The way to the next place of the same folder was walked already.
     if [ "${path%/*}" = "$looked" ]; then
       at=$path
@@ -332,7 +336,7 @@ remove_intruders() {
     count=$((count + 1))
     (cd -P -- "${at%/*}/" && [ "$PWD" = "${at%/*}" ] && mv -- "./${at##*/}" "$folder/removed.$count") &&
       echo "holdfast: moved $at out of the workspace: what it holds would run later, outside the sandbox" >>"$folder/output"
-  done <<PATHS
-$absent
-PATHS
+  done
+  unset IFS
+  set +f
 }

@@ -153,7 +153,20 @@ describe("paths", () => {
       "/srv/app/.env?(rc)",
     ]) {
       const wide = user({ write: pattern, read: pattern, decision: "allow", writable: "/srv/app" });
-      for (const path of [".envrc", ".git/hooks/pre-commit", ".vscode/tasks.json", ".holdfast/policy.toml", "hooks-link/pre-push"]) {
+      for (const path of [
+        ".envrc",
+        ".git/hooks/pre-commit",
+        ".vscode/tasks.json",
+        ".holdfast/policy.toml",
+        "hooks-link/pre-push",
+        ".jj/repo/config.toml",
+        "mise.toml",
+        ".config/mise/config.toml",
+        ".gdbinit",
+        ".zed/tasks.json",
+        "a/.agents/skills/x/SKILL.md",
+        "lefthook-local.yml",
+      ]) {
         expect(await decideWith(wide, write(path)), `${pattern} ${path}`).toBe("review builtin:protected-write");
         expect(await decideWith(wide, `cp a.ts ${path}`), `${pattern} ${path}`).toBe("review builtin:protected-write");
       }

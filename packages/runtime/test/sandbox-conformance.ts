@@ -239,6 +239,7 @@ export function sandboxConformance(name: string, open: (options: PlaceOptions) =
         mkdir h; echo evil >h/pre-commit; mv h .git/hooks; ln -sfn $PWD/h .git/hooks; mv .git g; echo evil >.git/commondir
         echo evil >.vscode/tasks.json; mv .vscode v; rm -rf .vscode
         echo evil >.envrc; mkdir .idea && echo evil >.idea/workspace.xml; mkdir made && mv made .husky; ln -s /tmp .claude; echo evil >.pre-commit-config.yaml
+        mkdir -p .agents/skills/a .hg .jj/repo .config .pi; for each in .agents/skills/a/SKILL.md .hg/hgrc .jj/repo/config.toml mise.toml .config/mise.toml .gdbinit .lldbinit .vimrc .pi/settings.json .aider.conf.yml lefthook.yaml; do echo evil >$each; done
         mkdir -p .holdfast && echo evil >.holdfast/config.toml; echo evil >>~/.bashrc; echo evil >>~/.profile`);
       expect([readFileSync(at(".git/config"), "utf8"), readFileSync(at(".vscode/tasks.json"), "utf8")]).toEqual([before, "{}"]);
       const planted = [
@@ -250,6 +251,17 @@ export function sandboxConformance(name: string, open: (options: PlaceOptions) =
         ".claude",
         ".pre-commit-config.yaml",
         ".holdfast",
+        ".agents",
+        ".hg/hgrc",
+        ".jj/repo/config.toml",
+        "mise.toml",
+        ".config/mise.toml",
+        ".gdbinit",
+        ".lldbinit",
+        ".vimrc",
+        ".pi",
+        ".aider.conf.yml",
+        "lefthook.yaml",
       ];
       const left = [...planted.map((each) => at(each)), join(place.userHome, ".bashrc"), join(place.userHome, ".profile")];
       expect(left.filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined)).toEqual([]);

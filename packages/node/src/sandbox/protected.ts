@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { regularText } from "../files/regular.ts";
+import { lookAt } from "../files/missing.ts";
 import { contains } from "./mounts.ts";
 import { nearestReal } from "./real.ts";
 
@@ -28,37 +29,76 @@ export interface Protection {
  * shows among the changes (docs/decisions/0014).
  */
 const projectPlaces = [
+  // Editors, and debuggers that are started here.
   ".vscode",
   ".idea",
   ".zed",
   ".fleet",
+  ".helix",
   ".devcontainer",
   ".devcontainer.json",
-  ".envrc",
   ".exrc",
+  ".vimrc",
   ".nvimrc",
   ".nvim.lua",
+  ".lvimrc",
   ".dir-locals.el",
+  ".dir-locals-2.el",
+  ".gdbinit",
+  ".lldbinit",
+  // Shells that walk in.
+  ".envrc",
+  ".autoenv",
+  ".autoenv.zsh",
+  "mise.toml",
+  ".mise.toml",
+  "mise.local.toml",
+  ".mise.local.toml",
+  ".mise",
+  ".config/mise",
+  ".config/mise.toml",
+  // Hook managers, and the settings of other version control.
   ".husky",
   ".pre-commit-config.yaml",
+  ".overcommit.yml",
   "lefthook.yml",
+  "lefthook.yaml",
+  "lefthook.toml",
   ".lefthook.yml",
+  ".lefthook.yaml",
+  "lefthook-local.yml",
+  ".lefthook-local.yml",
+  ".hg/hgrc",
+  ".jj/repo/config.toml",
+  // Other agents.
   ".claude",
   ".codex",
   ".gemini",
+  ".qwen",
   ".cursor",
   ".windsurf",
   ".kiro",
   ".roo",
+  ".kilocode",
+  ".cline",
+  ".continue",
+  ".junie",
+  ".pi",
+  ".amp",
+  ".factory",
+  ".aider.conf.yml",
+  "crush.json",
+  ".crush.json",
   ".opencode",
   "opencode.json",
+  "opencode.jsonc",
 ] as const;
 
 /** More folders than these are not looked into for repositories. */
 const mostFolders = 300;
 
-/** What Holdfast itself takes from a trusted project, at the next session: its config and prompts, its MCP servers. */
-const ownProjectPlaces = [".holdfast", ".mcp.json"] as const;
+/** What Holdfast itself takes from a trusted project, at the next session: its config and prompts, its skills, its MCP servers. */
+const ownProjectPlaces = [".holdfast", ".agents", ".mcp.json"] as const;
 
 /** `commondir` would make git read its configuration and hooks from wherever it names. */
 const gitPlaces = ["hooks", "config", "config.worktree", "commondir"] as const;
@@ -240,7 +280,9 @@ function linkedRepository(dotGit: string): { readonly common: string; readonly o
 
 export function kindOf(path: string): "file" | "folder" | "link" | null {
   try {
-    const stat = lstatSync(path);
+    // Nearly all are missing, and an exception costs more than a look.
+    const stat = lookAt(path);
+    if (stat === undefined) return null;
     return stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : "file";
   } catch {
     return null;
