@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import type { EventPayload, StoredEvent, TreeChange } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { eventPayloads } from "@holdfast/protocol/event";
@@ -67,7 +68,12 @@ export async function undoSession(host: OpenHost, session: string, options: Undo
         if (prepared.steps.length === 0) return null;
         result = await checkpoints.restore(session, restore);
       }
-      undone = { ...undone, left: [...keptFolders(result), ...undone.left] };
+      const kept = keptFolders(result);
+      undone = {
+        ...undone,
+        files: undone.files.filter(({ path }) => !kept.some((folder) => path === `${folder}/`)),
+        left: [...(await Promise.all(kept.map(stillHolds))), ...undone.left],
+      };
       isRecorded = true;
       changes = restore.steps.map(({ path, from, to }) => ({ path, by: "session", before: from, after: bare(to) }));
       const isLong = changes.length > mostInline;
@@ -169,10 +175,10 @@ function dryOf(restore: Restore): Undone {
   return { files: restore.steps.map(fileOf), diff: [], left: [], isFinished: false };
 }
 
-function keptFolders(result: RestoreResult): string[] {
+function keptFolders(result: RestoreResult): readonly string[] {
   switch (result.type) {
     case "restored":
-      return result.kept.map((path) => `${path}/: it holds something else`);
+      return result.kept;
     case "refused":
       throw conflictError(
         result.paths.map(
@@ -182,6 +188,16 @@ function keptFolders(result: RestoreResult): string[] {
     case "failed":
       throw new HoldfastError("undo_conflict", `can't write ${result.path}: ${result.message}`, { hint: "nothing was changed" });
   }
+}
+
+const mostNamed = 4;
+
+/** Why a folder that was to go is still there. */
+async function stillHolds(folder: string): Promise<string> {
+  const names = (await readdir(folder).catch(() => [])).sort();
+  const shown = names.slice(0, mostNamed).map((name) => (name === ".git" ? ".git, a repository, which an undo leaves as it is" : name));
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "";
+  return `${folder}/: it holds ${shown.length === 0 ? "something else" : shown.join("; ")}${more}`;
 }
 
 /** Calls that may have changed something that isn't a file here. */

@@ -44,6 +44,21 @@ test("undo takes back what commands did: content, permissions, deletions, new fi
   expect((await place.start(["undo"]).finished).stderr).toContain("nothing to undo");
 });
 
+test("a folder in which a command made a repository stays, and is told as what it is", async () => {
+  const place = await createPlace(script("mkdir lib; git init -q lib; echo x > lib/code.js; mkdir gone; echo y > gone/y"), files);
+  const at = (path: string) => join(place.workspace, path);
+  await place.exec("--sandbox", "off", "--approvals", "allow", "go");
+  const { code, stdout, stderr } = await place.start(["undo"]).finished;
+  expect([code, existsSync(at("lib/.git")), existsSync(at("lib/code.js")), existsSync(at("gone"))]).toEqual([0, true, false, false]);
+  const deleted = stdout.split("\n").filter((line) => line.startsWith("deleted"));
+  expect(deleted.map((line) => line.replace(`${place.workspace}/`, ""))).toEqual(
+    expect.arrayContaining(["deleted  lib/code.js", "deleted  gone/", "deleted  gone/y"]),
+  );
+  expect(deleted).not.toContain(`deleted  ${at("lib/")}`);
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(`${at("lib/")}: it holds .git, a repository, which an undo leaves as it is`);
+  expect((await place.start(["undo"]).finished).stderr).toContain("nothing to undo");
+});
+
 test("undo --to a step keeps what came before it, and refuses where a person changed a file since", async () => {
   const place = await createPlace(script("echo first > a.txt", "echo second > a.txt; echo new > n.txt", "rm b.txt"), files);
   const at = (path: string) => join(place.workspace, path);
