@@ -2,7 +2,7 @@ import { defaultLimits, type CallOutcome, type Json } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
 import { readSession, type CallIntent } from "../src/index.ts";
 import { expectLaw } from "./invariants.ts";
-import { createTestModel, createTestTool, createWorld, done, portsOf, runPrompt } from "./kit.ts";
+import { createTestModel, createTestTool, createWorld, done, portsOf, runPrompt, testCheck } from "./kit.ts";
 
 type Wanted = (n: number) => { readonly name: string; readonly input: Json };
 
@@ -161,6 +161,33 @@ describe("limits of a turn", () => {
     const { end } = await runPrompt(portsOf(world));
     expect(end).toMatchObject({ standing: "unverified", report: { message: "done" } });
     expect(asked).toBeGreaterThan(11);
+  });
+
+  test.each(["baseline", "check"] as const)("its time ends a %s that still runs, and what was not run is said", async (which) => {
+    const limits = { ...defaultLimits, activeMsPerTurn: 3_000 };
+    const world = createWorld({ model: createTestModel(() => ({ text: "done" })) });
+    const ports = portsOf(world);
+    let living = 0;
+    const forAnHour = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+      living += 1;
+      while (!signal.aborted && world.clock.now() < 4_600_000) await world.clock.sleep(1_000, signal);
+      living -= 1;
+      signal.throwIfAborted();
+      return work();
+    };
+    const { baseline, check } = ports.verifier;
+    Object.assign(ports.verifier, {
+      [which]:
+        which === "baseline"
+          ? (...given: Parameters<typeof baseline>) => forAnHour(() => baseline(...given), given[3])
+          : (...given: Parameters<typeof check>) => forAnHour(() => check(...given), given[3]),
+    });
+    const { session, end } = await runPrompt(ports, { limits }, {}, [testCheck]);
+    expect(end).toMatchObject({ standing: "exhausted", exitStatus: 5, report: { heading: expect.stringContaining("active time") } });
+    expect(end.report?.reasons).toContainEqual(expect.stringContaining("the checks were not run on what there is now (test)"));
+    expect(world.clock.now() - 1_000_000).toBeLessThan(10_000);
+    expect(living).toBe(0);
+    await expectLaw(world.log, session);
   });
 
   test("retry budget shape (C06): it ends with the turn's time, and at once where the provider names a longer one", async () => {

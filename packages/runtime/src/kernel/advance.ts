@@ -149,13 +149,17 @@ function conclude(state: State, turn: Turn, limits: Limits, input: AdvanceInput)
     // Once more; a second time its judging has stopped the turn.
     if (!turn.output.isValid) return nextStep(state, turn, limits, input);
   }
-  const hasChecks = runnableChecks(state.head, state.registers).some(({ isRequired }) => isRequired);
-  if (!hasChecks) return [];
+  const checks = runnableChecks(state.head, state.registers);
+  if (!checks.some(({ isRequired }) => isRequired)) return [];
   if (turn.judged !== null) {
     const goesBack = turn.judged.verdict === "fail" && turn.judged.round < limits.checkRounds;
     return goesBack ? nextStep(state, turn, limits, input) : [];
   }
-  return turn.checking === null ? [{ type: "checks.started", payload: { round: turn.round, attempt: 1 } }] : [];
+  const { checking } = turn;
+  // What has been run is judged, however long it took; what is still to be run has no more time than the turn.
+  const late = checking !== null && checks.every(({ id }) => checking.done.includes(id)) ? [] : overTime(turn, limits, input.now);
+  if (late.length > 0) return late;
+  return checking === null ? [{ type: "checks.started", payload: { round: turn.round, attempt: 1 } }] : [];
 }
 
 function notice(newId: (prefix: string) => string, text: string): SessionEvent {
