@@ -1,5 +1,16 @@
 import type { CheckDefinition, OtherCheck, Weakness } from "@holdfast/protocol";
-import type { Baseline, BlobStore, CheckFiles, Clock, Confinement, Network, Observer, Processes, VerifierContext } from "@holdfast/runtime";
+import type {
+  Baseline,
+  BlobStore,
+  Bounded,
+  CheckFiles,
+  Clock,
+  Confinement,
+  Network,
+  Observer,
+  Processes,
+  VerifierContext,
+} from "@holdfast/runtime";
 import type { Workplace } from "./inputs.ts";
 
 export interface VerifierInput {
@@ -12,6 +23,8 @@ export interface VerifierInput {
   readonly confinement: (purpose: "check", binds?: Confinement["binds"]) => Confinement;
   /** Added to the runtime's own list of variables. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What ends a pattern that takes too long. Where nothing does, patterns are not judged, which no check passes with. */
+  readonly bounded?: Bounded;
   /** What `http` checks ask over. */
   readonly network?: Network;
   /** Kinds of checks beside the built-in ones, by the name that a definition of kind `other` gives. */

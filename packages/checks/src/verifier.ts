@@ -39,7 +39,7 @@ export function createVerifier(input: VerifierInput): Verifier {
     constraints: async (words) => (mayLimit.test(words) ? (await import("./constraints.ts")).constraintsOf(words) : []),
     testCounts: async (output) => parseCounts(output),
     // Few sessions have a schema.
-    answerProblems: async (schema, text) => (await import("./output/answer.ts")).answerProblems(schema, text),
+    answerProblems: async (schema, text) => (await import("./output/answer.ts")).answerProblems(schema, text, input.bounded),
     withoutReports: (changes, manifest, evidence) => withoutWritten(changes, manifest, evidence, input.observer),
     stale: staleChecks,
     async subject({ manifest, inputs }, without) {

@@ -53,6 +53,11 @@ describe("files", () => {
     expect(await look(check, () => place.write("src/add.js", right))).toMatchObject({ verdict: "pass", says: "3 files are as wanted" });
   });
 
+  test("a pattern that takes too long is ended, said, and passes nothing", async () => {
+    const end = await look(files({ path: "src/add.js", matches: "^(a+)+$" }), () => place.write("src/add.js", `${"a".repeat(60)}!`));
+    expect(end).toMatchObject({ verdict: "fail", says: "src/add.js is not judged: ^(a+)+$ took too long" });
+  });
+
   test("what doesn't hold is said, to the model too", async () => {
     const check = files(
       { path: "src/add.js", matches: "^export const sum" },

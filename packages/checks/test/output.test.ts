@@ -1,3 +1,4 @@
+import { createBounded } from "@holdfast/node/host/bounded";
 import type { Json } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
 import { answerProblems } from "../src/output/answer.ts";
@@ -78,5 +79,11 @@ describe("an answer", () => {
     expect(many.at(-1)).toBe("and 990 more");
     const [long = ""] = answerProblems({ type: "object", additionalProperties: false }, JSON.stringify({ ["x".repeat(5000)]: 1 }));
     expect(long.length).toBeLessThanOrEqual(301);
+  });
+
+  test("whose schema has a pattern that takes too long on it is not judged, and told so", () => {
+    const slow = { type: "string", pattern: "^(a+)+$" };
+    expect(answerProblems(slow, JSON.stringify(`${"a".repeat(60)}!`), createBounded())).toEqual([expect.stringContaining("not judged")]);
+    expect(answerProblems(slow, '"aaa"', createBounded())).toEqual([]);
   });
 });

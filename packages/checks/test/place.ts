@@ -19,6 +19,7 @@ import type {
 } from "@holdfast/runtime";
 import { createNetwork } from "@holdfast/node/network/index";
 import { createObserver } from "@holdfast/node/observer/index";
+import { createBounded } from "@holdfast/node/host/bounded";
 import { createVerifier } from "../src/index.ts";
 
 /** A workspace with real files, real git and real processes, and a verifier over it. */
@@ -78,7 +79,17 @@ export function makePlace(options: PlaceOptions = { mode: "off", processes: (_to
       says: `counted to ${(options as { wanted: number }).wanted}`,
     }),
   };
-  const verifier = createVerifier({ observer, processes, blobs, clock, files, confinement, network: createNetwork(), kinds });
+  const verifier = createVerifier({
+    observer,
+    processes,
+    blobs,
+    clock,
+    files,
+    confinement,
+    network: createNetwork(),
+    kinds,
+    bounded: createBounded(),
+  });
   const printed: string[] = [];
   let runs = 0;
   const place: Place = {

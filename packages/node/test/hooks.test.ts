@@ -41,6 +41,12 @@ function living(marker: string): string[] {
 }
 
 describe("a hook of the user's", () => {
+  test("runs where its matcher takes too long on a name: it may be there to refuse", async () => {
+    const answers = await ask(hooksOf({ command: "exit 0", matcher: "(a+)+" }), {}, `${"a".repeat(60)}!`);
+    expect(answers).toHaveLength(1);
+    expect(await ask(hooksOf({ command: "exit 0", matcher: "(a+)+" }), {}, "b")).toHaveLength(0);
+  });
+
   test("reads the moment as JSON, in the folder of the session, with the usual variables alone", async () => {
     process.env["HOLDFAST_TEST_SECRET"] = "s3cret";
     const command = 'cat > seen.json; env > env.txt; pwd > pwd.txt; printf \'{"context": "words"}\'';

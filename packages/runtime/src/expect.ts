@@ -1,4 +1,5 @@
 import type { CallOutcome, Expectation, Judgement, TestCounts } from "@holdfast/protocol";
+import type { Bounded } from "./ports/bounded.ts";
 
 interface Part {
   readonly expected: string;
@@ -13,6 +14,8 @@ export interface Observed {
   readonly command?: string | undefined;
   /** Test counts in the output; null where it shows none. */
   readonly counts: TestCounts | null;
+  /** What ends a pattern that takes too long. Where nothing does, none is judged. */
+  readonly bounded?: Bounded | undefined;
 }
 
 /**
@@ -27,7 +30,7 @@ export function judgeExpectation(
   if (expect === undefined) return null;
   const parts = [
     ...endParts(expect, outcome),
-    ...outputParts(expect, outcome),
+    ...outputParts(expect, outcome, observed),
     ...fileParts(expect, outcome),
     ...testParts(expect, observed),
   ];
@@ -39,7 +42,7 @@ export function judgeExpectation(
     expected: join("expected"),
     observed: join("observed"),
     ...(verdict === "unmet" ? causeOf(outcome) : {}),
-    ...(isTrivial(expect, observed.command) ? { isTrivial: true as const } : {}),
+    ...(isTrivial(expect, observed) ? { isTrivial: true as const } : {}),
   };
 }
 
@@ -64,7 +67,7 @@ function endParts({ exitCode, status }: Expectation, outcome: CallOutcome): Part
   return parts;
 }
 
-function outputParts({ outputContains, outputMatches }: Expectation, outcome: CallOutcome): Part[] {
+function outputParts({ outputContains, outputMatches }: Expectation, outcome: CallOutcome, { bounded }: Observed): Part[] {
   const part = (what: string, isThere: boolean): Part => ({
     expected: `output ${what}`,
     observed: isThere ? "output with it" : "output without it",
@@ -75,9 +78,13 @@ function outputParts({ outputContains, outputMatches }: Expectation, outcome: Ca
   if (outputContains !== undefined) parts.push(part(`with ${JSON.stringify(outputContains)}`, outcome.text.includes(outputContains)));
   if (outputMatches !== undefined) {
     const pattern = patternOf(outputMatches);
-    if (pattern === null)
-      parts.push({ expected: `output matching ${outputMatches}`, observed: "that is no regular expression", isMet: null });
-    else parts.push(part(`matching ${outputMatches}`, pattern.test(outcome.text)));
+    const found = pattern === null ? null : bounded?.(() => pattern.test(outcome.text));
+    if (found != null) parts.push(part(`matching ${outputMatches}`, found.value));
+    else {
+      const why = bounded === undefined ? "patterns can't be tried here" : "the pattern took too long";
+      const observed = pattern === null ? "that is no regular expression" : `not judged: ${why}`;
+      parts.push({ expected: `output matching ${outputMatches}`, observed, isMet: null });
+    }
   }
   return parts;
 }
@@ -137,7 +144,7 @@ export function expectedFiles(expect: Expectation | undefined): string[] {
 const alwaysWell = /(?:\|\||;|&&)\s*(?:true|:|exit 0)\s*$/;
 
 /** Whether it would be met whatever the call does. */
-function isTrivial(expect: Expectation, command: string | undefined): boolean {
+function isTrivial(expect: Expectation, { command, bounded }: Observed): boolean {
   const { exitCode, outputContains, outputMatches, ...others } = expect;
   if (Object.values(others).some((value) => value !== undefined)) return false;
   const isPrinted = (text: string): boolean =>
@@ -145,7 +152,7 @@ function isTrivial(expect: Expectation, command: string | undefined): boolean {
   const real = [
     exitCode !== undefined && !(exitCode === 0 && command !== undefined && alwaysWell.test(command)),
     outputContains !== undefined && !isPrinted(outputContains),
-    outputMatches !== undefined && patternOf(outputMatches)?.test("") !== true,
+    outputMatches !== undefined && bounded?.(() => patternOf(outputMatches)?.test(""))?.value !== true,
   ];
   return !real.includes(true);
 }

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { judgeExpectation } from "../src/expect.ts";
+import type { Bounded } from "../src/ports/bounded.ts";
 import { done } from "./kit.ts";
+
+const bounded: Bounded = (work) => ({ value: work() });
 
 test("an expected status is held against the answer, and a wrong one has a cause", () => {
   const judged = (status: number | undefined) =>
@@ -31,9 +34,13 @@ test("files are held against their digests before and after the call", () => {
 });
 
 test("output is held against a regular expression, and against the tests that it counts", () => {
-  expect(judgeExpectation({ outputMatches: "^built \\d+" }, done("so\nbuilt 3\n"))).toMatchObject({ verdict: "met" });
-  expect(judgeExpectation({ outputMatches: "^built \\d+$" }, done("not built"))).toMatchObject({ verdict: "unmet" });
-  expect(judgeExpectation({ outputMatches: "(" }, done("x"))).toMatchObject({ verdict: "unknown" });
+  const matched = (outputMatches: string, text: string) => judgeExpectation({ outputMatches }, done(text), { counts: null, bounded });
+  expect(matched("^built \\d+", "so\nbuilt 3\n")).toMatchObject({ verdict: "met" });
+  expect(matched("^built \\d+$", "not built")).toMatchObject({ verdict: "unmet" });
+  expect(matched("(", "x")).toMatchObject({ verdict: "unknown" });
+  const ended = judgeExpectation({ outputMatches: "x" }, done("x"), { counts: null, bounded: () => null });
+  expect(ended).toMatchObject({ verdict: "unknown", observed: "not judged: the pattern took too long" });
+  expect(judgeExpectation({ outputMatches: "x" }, done("x"))).toMatchObject({ verdict: "unknown" });
   const counts = (passed: number, failed: number) => ({ counts: { passed, failed, skipped: 0 } });
   expect(judgeExpectation({ testsPassed: true }, done(""), counts(3, 0))).toMatchObject({ verdict: "met" });
   expect(judgeExpectation({ testsPassed: true }, done(""), counts(3, 1))).toMatchObject({
@@ -51,7 +58,7 @@ test.each([
   [{ exitCode: 0 }, "make || true"],
   [{ exitCode: 0, outputMatches: "x?" }, "make; exit 0"],
 ])("%j of `%s` is trivial", (expected, command) => {
-  expect(judgeExpectation(expected, done("all well", { exitCode: 0 }), { command, counts: null })).toMatchObject({
+  expect(judgeExpectation(expected, done("all well", { exitCode: 0 }), { command, counts: null, bounded })).toMatchObject({
     verdict: "met",
     isTrivial: true,
   });
@@ -63,5 +70,5 @@ test.each([
   [{ outputContains: "3 passed" }, "make test"],
   [{ fileExists: "a", outputMatches: "" }, "make"],
 ])("%j of `%s` is not", (expected, command) => {
-  expect(judgeExpectation(expected, done("", {}), { command, counts: null })?.isTrivial).toBeUndefined();
+  expect(judgeExpectation(expected, done("", {}), { command, counts: null, bounded })?.isTrivial).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { finding } from "./kind.ts";
 import type { CheckKind } from "../verifier-input.ts";
 
 /** Holds files against what a definition says of them. A file that can't be read is as one that isn't there. */
-export const checkFiles: CheckKind<FilesCheck> = async ({ observer, files }, { files: conditions }, baseline) => {
+export const checkFiles: CheckKind<FilesCheck> = async ({ observer, files, bounded }, { files: conditions }, baseline) => {
   const home = placeOf(files, files.cwd);
   const before = new Map(baseline.manifest === null ? [] : (await observer.list(baseline.manifest)).map((entry) => [keyOf(entry), entry]));
   const problems: string[] = [];
@@ -25,7 +25,12 @@ export const checkFiles: CheckKind<FilesCheck> = async ({ observer, files }, { f
     if (bytes === null) continue;
     const text = new TextDecoder().decode(bytes);
     if (contains !== undefined && !text.includes(contains)) problems.push(`${path} does not contain ${JSON.stringify(contains)}`);
-    if (matches !== undefined && !isMatch(matches, text)) problems.push(`${path} does not match ${matches}`);
+    if (matches !== undefined) {
+      const found = bounded?.(() => isMatch(matches, text));
+      if (found == null)
+        problems.push(`${path} is not judged: ${matches} ${bounded === undefined ? "can't be tried here" : "took too long"}`);
+      else if (!found.value) problems.push(`${path} does not match ${matches}`);
+    }
     if (sha256 !== undefined && digest !== sha256.toLowerCase()) problems.push(`${path} has another content: sha256 ${digest ?? ""}`);
   }
   return finding(problems, `${conditions.length} ${conditions.length === 1 ? "file is" : "files are"} as wanted`);

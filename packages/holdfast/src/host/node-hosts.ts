@@ -3,6 +3,7 @@ import { delimiter, join } from "node:path";
 import type { ExplainingPolicy, PolicyOptions, RuleData } from "@holdfast/policy";
 import type { BlobStore, Log, Policy, Ports, Sandbox, SandboxRecipe } from "@holdfast/runtime";
 import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime-api.ts";
+import { createBounded } from "@holdfast/node/host/bounded";
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
 import { launcher } from "../launcher.ts";
@@ -156,6 +157,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
   const policy = lazyPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded, rules });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
   const http = createHttp(config, env, secrets);
+  const bounded = createBounded();
   const ports: Ports = {
     log,
     blobs,
@@ -191,6 +193,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       blobs,
       clock,
       network: http.network,
+      bounded,
       files: { cwd, roots, programFolders: (env["PATH"] ?? "").split(delimiter), userFolder: reach.sandbox === "off" ? user : null },
       confinement: (purpose, binds) => ({ ...confinement, purpose, ...(binds === undefined ? {} : { binds }) }),
     }),
@@ -201,6 +204,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     signer,
     checkpoints: lazyCheckpoints({ parts, blobs, home, mostBytes: config.checkpoints.maxSizeMb * 1_000_000, onNote: options.onNote }),
     wakeups: createWakeups(bellOf(options)),
+    bounded,
     ...(hooks === null ? {} : { hooks }),
     ...(knowledge.recall === null ? {} : { recall: knowledge.recall }),
     ...(sandbox === null ? {} : { sandbox }),

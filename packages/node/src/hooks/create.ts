@@ -1,6 +1,7 @@
 import type { HookEvent } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Confinement, HookAnswer, HookCall, Hooks, Ids, Processes } from "@holdfast/runtime";
+import { createBounded } from "../host/bounded.ts";
 import type { HookEnd } from "./answer.ts";
 import { readAnswer } from "./answer.ts";
 import { boundedInput, hookInput } from "./input.ts";
@@ -39,8 +40,12 @@ interface Hook extends HookDefinition {
 export function createHooks({ hooks: definitions, environment, processes, ids, confinement }: HookOptions): Hooks {
   const hooks = definitions.map((definition): Hook => ({ ...definition, name: nameOf(definition), pattern: patternOf(definition) }));
   const begun = new Set<string>();
+  const bounded = createBounded();
+  /** A matcher that takes too long on a name keeps no hook from running: it may be there to refuse. */
+  const isMeant = ({ pattern }: Hook, tool: string | undefined): boolean =>
+    pattern === null || tool === undefined || (bounded(() => pattern.test(tool))?.value ?? true);
   const matching = (event: HookEvent, tool: string | undefined): readonly Hook[] =>
-    hooks.filter((hook) => hook.event === event && (hook.pattern === null || tool === undefined || hook.pattern.test(tool)));
+    hooks.filter((hook) => hook.event === event && isMeant(hook, tool));
 
   async function runConfined(hook: Hook, call: HookCall, signal: AbortSignal): Promise<HookEnd> {
     const { session, cwd } = call;

@@ -240,7 +240,7 @@ export async function settle(driver: Driver, register: CallRegister, callId: str
   const { expect, command } = register.plan;
   const counts = expect?.testsPassed === true ? await driver.ports.verifier.testCounts(safe.text) : null;
   return [
-    settled(callId, safe, judgeExpectation(expect, safe, { command, counts }), newId(driver)),
+    settled(callId, safe, judgeExpectation(expect, safe, { command, counts, bounded: driver.ports.bounded }), newId(driver)),
     ...proposedCheck(driver, callId, safe),
   ];
 }

@@ -1,4 +1,5 @@
 export * from "./blobs.ts";
+export * from "./bounded.ts";
 export * from "./check-files.ts";
 export * from "./checkpoints.ts";
 export * from "./clock.ts";

@@ -1,5 +1,6 @@
 import type { Approval, Delta, Question, Report, SessionEvent, Settings, Standing, CheckDefinition, Root } from "@holdfast/protocol";
 import type { BlobStore } from "./blobs.ts";
+import type { Bounded } from "./bounded.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { Clock } from "./clock.ts";
 import type { Director } from "./director.ts";
@@ -49,6 +50,8 @@ export interface Ports {
   readonly checkpoints?: Checkpoints;
   /** Left out where nothing is brought in by rule. */
   readonly recall?: Recall;
+  /** Left out where nothing can be ended while it computes: then no pattern of the model's is judged. */
+  readonly bounded?: Bounded;
 }
 
 /** What a new session starts with. */
