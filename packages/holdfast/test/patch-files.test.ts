@@ -47,6 +47,18 @@ test("files are added, changed, moved and deleted, and each is named", () => {
   expect(readdirSync(folder).toSorted()).toEqual(["a", "bin", "deep"]);
 });
 
+test("a file where a folder would be is a reason like any other", () => {
+  put("a", "a file\n");
+  const { isDone, text } = apply(...["*** Update File: a/b/c", "@@", "-x", "+y"], ...["*** Delete File: a/d"]);
+  expect({ isDone, text }).toEqual({
+    isDone: false,
+    text: "No file was changed.\na/b/c: it does not exist (file_missing).\na/d: it does not exist (file_missing).",
+  });
+  const added = apply("*** Add File: a/b/c", "+c");
+  expect([added.isDone, get("a")]).toEqual([false, "a file\n"]);
+  expect(added.text).toContain("No file was changed.");
+});
+
 test("where one section can't be applied nothing is changed, and every reason is given", () => {
   put("a", "one\n");
   put("b", "b\n");

@@ -1,6 +1,7 @@
-import { constants, lstatSync } from "node:fs";
+import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { relative } from "node:path";
+import { lookClosely } from "@holdfast/node/files/missing";
 import { chunksOf, mostChunks } from "@holdfast/harness/documents/chunk";
 import type { DocumentChunk, DocumentIndex, Files, KnownDocument } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
@@ -24,7 +25,7 @@ export async function refreshIndex(index: DocumentIndex, folder: string, files: 
   const changed: { path: string; stamp: string }[] = [];
   for (const path of paths) {
     if (/(?:^|\/)(?:\.|node_modules\/)/.test(relative(folder, path))) continue;
-    const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    const stat = lookClosely(path);
     if (stat === undefined || !stat.isFile()) continue;
     present.add(path);
     const stamp = `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}`;

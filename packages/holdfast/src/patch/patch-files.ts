@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { isMissing, lookAt } from "@holdfast/node/files/missing";
 import { patchFile } from "@holdfast/tools/patch/file";
 import { parsePatch, type Section } from "@holdfast/tools/patch/parse";
 import { decodeText } from "@holdfast/tools/text/encoding";
@@ -91,12 +92,11 @@ function currentOf(path: string): { readonly bytes: Uint8Array; readonly mode: n
     if (stat.size > maxFileBytes) return { problem: "it is too large to be patched." };
     return { bytes: readFileSync(real), mode: stat.mode & 0o7777 };
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return { problem: code === "ENOENT" ? "it does not exist (file_missing)." : message };
+    return { problem: isMissing(error) ? "it does not exist (file_missing)." : (error as Error).message };
   }
 }
 
 function kindOf(path: string): "link" | "other" | null {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = lookAt(path);
   return stat === undefined ? null : stat.isSymbolicLink() ? "link" : "other";
 }

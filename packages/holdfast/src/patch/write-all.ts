@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fchmodSync, linkSync, lstatSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fchmodSync, linkSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { lookAt } from "@holdfast/node/files/missing";
 
 /** One file as it was found and as it is to be; null where there is none. */
 export interface Write {
@@ -61,7 +62,7 @@ function make(fresh: string, path: string): void {
 }
 
 function isAsFound({ path, before }: Write): boolean {
-  if (before === null) return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  if (before === null) return lookAt(path) === undefined;
   return readFileSync(path).equals(before);
 }
 

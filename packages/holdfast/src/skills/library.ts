@@ -1,6 +1,7 @@
-import { constants, statSync } from "node:fs";
+import { constants } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { lookThrough } from "@holdfast/node/files/missing";
 import type { Skill } from "@holdfast/harness/skills/skill";
 import type { SkillFile, SkillLibrary } from "@holdfast/harness/skills/skill-tools";
 import type { WorldSection } from "@holdfast/protocol";
@@ -63,7 +64,7 @@ export function openSkills(options: SkillOptions): Skills {
 }
 
 function stampOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = lookThrough(path);
   return stat === undefined ? "" : `${stat.size} ${stat.mtimeMs} ${stat.ino}`;
 }
 
