@@ -12,6 +12,7 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { checkpointCost } from "./suite/checkpoint-figures.ts";
+import { digestCost } from "./suite/digest-figures.ts";
 import type { Field } from "./suite/field.ts";
 import { openField } from "./suite/field.ts";
 import { confinement, deltas, manySessions, opening, output, parallel, retries, waiting } from "./suite/other-figures.ts";
@@ -54,6 +55,7 @@ const groups: Readonly<Record<string, Figures>> = {
   whole: { title: "Whole runs: start, time, processor, memory", measure: wholeRuns },
   large: { title: `A repository of ${largeFiles.toLocaleString("en-US")} files, every feature at its default`, measure: largeRepository },
   checkpoint: { title: "A checkpoint before a command", measure: (field) => checkpointCost(field, largeFiles) },
+  digest: { title: "The digest of a workspace of which little changed", measure: (field) => digestCost(field, largeFiles) },
   parallel: { title: "Calls side by side", measure: parallel },
   confined: { title: "The sandbox of a command", measure: confinement },
   retry: { title: "The first retry", measure: retries },

@@ -33,6 +33,15 @@ export interface ListPlaces {
   readonly home: string;
   /** The index of each repository as it was read last: most snapshots find it unchanged. */
   readonly indexes: Map<string, StagedFiles>;
+  /** What was listed last below each root: most listings are the same. */
+  readonly lists: Map<string, WholeList>;
+}
+
+interface WholeList {
+  readonly staged: readonly StagedFiles[];
+  readonly others: readonly Listed[];
+  readonly files: readonly Listed[];
+  has(path: string): boolean;
 }
 
 interface StagedFiles {
@@ -59,10 +68,29 @@ const deepestNesting = 8;
 export async function listScope(places: ListPlaces, root: string, given: Listing["rules"] | null): Promise<Listing> {
   const lister: Lister = { ...places, root, staged: [], files: [], repos: [], rules: {}, given };
   if (!(await listRepository(lister, "", 0))) await listPlain(lister);
-  const others = new Set(lister.files.map((file) => file.path));
-  const files = lister.staged.flatMap((staged) => staged.files).concat(lister.files);
-  const has = (path: string): boolean => others.has(path) || lister.staged.some((staged) => staged.paths.has(path));
-  return { files, has, repos: lister.repos, rules: lister.rules };
+  let list = lister.lists.get(root);
+  if (list === undefined || !isSameList(list, lister)) lister.lists.set(root, (list = wholeList(lister)));
+  return { files: list.files, has: list.has, repos: lister.repos, rules: lister.rules };
+}
+
+function isSameList(list: WholeList, { staged, files }: Lister): boolean {
+  const isSame = (file: Listed, n: number): boolean => file.path === files[n]?.path && file.repo === files[n].repo;
+  return (
+    list.staged.length === staged.length &&
+    list.staged.every((one, n) => one === staged[n]) &&
+    list.others.length === files.length &&
+    list.others.every(isSame)
+  );
+}
+
+function wholeList({ staged, files }: Lister): WholeList {
+  const others = new Set(files.map((file) => file.path));
+  return {
+    staged,
+    others: files,
+    files: staged.flatMap((one) => one.files).concat(files),
+    has: (path) => others.has(path) || staged.some((one) => one.paths.has(path)),
+  };
 }
 
 async function listRepository(lister: Lister, prefix: string, depth: number): Promise<boolean> {

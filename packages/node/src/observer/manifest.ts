@@ -32,25 +32,58 @@ const kinds = { file: "f", executable: "x", link: "l", submodule: "s", other: "o
 const kindOf = new Map<string, ManifestEntry["kind"]>();
 for (const kind of ["file", "executable", "link", "submodule", "other"] as const) kindOf.set(kinds[kind], kind);
 
-/** What the subject covers of each file, and the file's whole line. Most records live through many manifests. */
-const encoded = new WeakMap<FileRecord, { readonly subject: string; readonly line: string }>();
+/** Neighbours as they are written. Most live through many manifests, and what holds them is found by the first of them. */
+interface Run {
+  readonly records: readonly FileRecord[];
+  /** What the subject covers of each file: kind, digest, root and path. */
+  readonly subject: Buffer;
+  readonly lines: Buffer;
+}
 
-function encodeRecord(r: FileRecord): { readonly subject: string; readonly line: string } {
-  const known = encoded.get(r);
-  if (known !== undefined) return known;
-  const subject = `${kinds[r.kind]}\t${r.digest}\t${JSON.stringify([r.root, r.path])}\n`;
-  const git = r.oid === null ? "\t" : `${r.oid}\t${JSON.stringify(r.repo)}`;
-  const kept = r.kept === null ? "\t" : `${r.kept.blob}\t${r.kept.offset}`;
-  const made = { subject, line: `${r.size}\t${git}\t${kept}\t${subject}` };
-  encoded.set(r, made);
-  return made;
+const written = new WeakMap<FileRecord, Run>();
+const longestRun = 1_024;
+
+/**
+ * The records in runs, those of an earlier manifest where all their records are the same objects. A run ends where a digest
+ * does in a certain way, about each 256 records: after a record more or less the next runs begin where they did.
+ */
+function* runsOf(records: readonly FileRecord[]): Generator<Run> {
+  for (let from = 0; from < records.length;) {
+    const first = records[from];
+    if (first === undefined) return;
+    const known = written.get(first);
+    const run = known !== undefined && isAt(records, from, known.records) ? known : writeRun(records, from);
+    if (run !== known) written.set(first, run);
+    from += run.records.length;
+    yield run;
+  }
+}
+
+function isAt(records: readonly FileRecord[], from: number, run: readonly FileRecord[]): boolean {
+  // What comes after the end is undefined, and no record.
+  for (let n = 0; n < run.length; n += 1) if (records[from + n] !== run[n]) return false;
+  return true;
+}
+
+function writeRun(records: readonly FileRecord[], from: number): Run {
+  let [to, subjects, lines] = [from, "", ""];
+  for (const r of records.slice(from, from + longestRun)) {
+    to += 1;
+    const subject = `${kinds[r.kind]}\t${r.digest}\t${JSON.stringify([r.root, r.path])}\n`;
+    const git = r.oid === null ? "\t" : `${r.oid}\t${JSON.stringify(r.repo)}`;
+    const kept = r.kept === null ? "\t" : `${r.kept.blob}\t${r.kept.offset}`;
+    subjects += subject;
+    lines += `${r.size}\t${git}\t${kept}\t${subject}`;
+    if (r.digest.endsWith("00")) break;
+  }
+  return { records: records.slice(from, to), subject: Buffer.from(subjects), lines: Buffer.from(lines) };
 }
 
 /** Hex SHA-256 over kind, digest, root and path of each file, in order. */
 export function subjectOf(records: readonly FileRecord[]): string {
-  return createHash("sha256")
-    .update(records.map((record) => encodeRecord(record).subject).join(""))
-    .digest("hex");
+  const hash = createHash("sha256");
+  for (const run of runsOf(records)) hash.update(run.subject);
+  return hash.digest("hex");
 }
 
 /** A header line of JSON, then a line a file: size, oid, repository, blob, offset, kind, digest, [root, path]; the names as JSON. */
@@ -58,7 +91,9 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
   const blobs = new Set<string>();
   for (const { kept } of manifest.records) if (kept !== null) blobs.add(kept.blob);
   const header: Header = { holdfast: "manifest", version: 1, rules: manifest.rules, blobs: [...blobs] };
-  return Buffer.from(`${JSON.stringify(header)}\n${manifest.records.map((record) => encodeRecord(record).line).join("")}`);
+  const pieces: Buffer[] = [Buffer.from(`${JSON.stringify(header)}\n`)];
+  for (const run of runsOf(manifest.records)) pieces.push(run.lines);
+  return Buffer.concat(pieces);
 }
 
 export function decodeManifest(bytes: Uint8Array): Manifest {

@@ -55,7 +55,7 @@ export function openParts({ files, blobs, cacheDir, home }: WorkspaceInput): Wor
     git,
     kept,
     contents: createContents(git, files.roots, kept),
-    places: { git, rulesDir: join(cacheDir, "rules"), home, indexes: new Map() },
+    places: { git, rulesDir: join(cacheDir, "rules"), home, indexes: new Map(), lists: new Map() },
     rootPaths: files.roots.map((root) => root.path),
     roots: () =>
       (opened ??= files.roots.map((root) => ({

@@ -46,12 +46,12 @@ export async function takeSnapshot(
   for (const root of roots) {
     // The files known from before are looked at while git lists those of today.
     const [listing] = await Promise.all([listScope(places, root.path, scope?.rules[root.id] ?? null), statKnown(root, number)]);
-    const files = withEarlier(root, listing, scope);
-    const found = await readRoot(root, number, files, listing);
+    const found = await readRoot(root, number, withEarlier(root, listing, scope), listing);
     root.cache.save();
     rules[root.id] = listing.rules;
     trees.push(wantsTree ? await cleanTree(places, root, listing, found) : null);
-    for (const record of await keepDirty(root, found, kept, room)) records.push(record);
+    await keepLoose(root, found, kept, room);
+    for (const record of found.records) records.push(record);
   }
   return { manifest: { records, rules }, subject: subjectOf(records), gitTree: roots.length === 1 ? (trees[0] ?? null) : null };
 }
@@ -70,43 +70,82 @@ function look(root: SnapshotRoot, path: string): Stats | null {
   return lookAt(fsPath(root.path, path)) ?? null;
 }
 
+/** Everything to look at below a root. */
+interface Ordered {
+  readonly root: string;
+  readonly scope: Manifest | null;
+  readonly files: readonly Listed[];
+  /** What was found last at each of them. */
+  readonly entries: (CachedDigest | undefined)[];
+}
+
+/** By what is listed: it holds while that and the scope are the same objects. */
+const ordered = new WeakMap<Listing["files"], Ordered>();
+
 /** What was in scope stays in scope: `git rm --cached` and a new ignore rule hide nothing. */
-function withEarlier(root: SnapshotRoot, listing: Listing, scope: Manifest | null): Listed[] {
+function withEarlier(root: SnapshotRoot, listing: Listing, scope: Manifest | null): Ordered {
+  const known = ordered.get(listing.files);
+  if (known !== undefined && known.root === root.id && known.scope === scope) return known;
   const files = [...listing.files];
   for (const record of scope?.records ?? []) {
     if (record.root !== root.id || listing.has(record.path)) continue;
     files.push({ path: record.path, oid: null, gitMode: null, repo: record.repo === null ? -1 : listing.repos.indexOf(record.repo) });
   }
-  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const made = { root: root.id, scope, files, entries: [] };
+  ordered.set(listing.files, made);
+  return made;
 }
 
 interface Found {
-  readonly record: FileRecord;
-  readonly listed: Listed;
-  readonly entry: CachedDigest | null;
-  /** Content that was read just now, where it is small and git doesn't have it. */
+  readonly records: FileRecord[];
+  /** Those that git doesn't have. */
+  readonly loose: readonly Loose[];
+  /** Each is as the index has it, in kind and content. */
+  readonly isAsStaged: boolean;
+}
+
+interface Loose {
+  /** Index into the records. */
+  readonly at: number;
+  readonly entry: CachedDigest;
+  /** Content that was read just now, where it is small. */
   readonly bytes: Buffer | null;
 }
 
-async function readRoot(root: SnapshotRoot, number: number, files: readonly Listed[], listing: Listing): Promise<Found[]> {
+async function readRoot(root: SnapshotRoot, number: number, { files, entries }: Ordered, listing: Listing): Promise<Found> {
   const oidLengths = listing.repos.map((_, repo) => files.find((file) => file.repo === repo && file.oid !== null)?.oid?.length ?? 40);
-  const found: Found[] = [];
+  const records: FileRecord[] = [];
+  const loose: Loose[] = [];
+  let isAsStaged = true;
   let count = 0;
   let held = 0;
-  for (const listed of files) {
-    if (++count % slice === 0) await nextTurn();
+  const add = (listed: Listed, entry: CachedDigest, bytes: Buffer | null): void => {
+    const record = recordOf(root, listed, listing, entry);
+    const at = records.push(record) - 1;
+    if (record.oid === null) {
+      isAsStaged = false;
+      const isHeld = bytes !== null && held + bytes.length <= keptBound;
+      if (isHeld) held += bytes.length;
+      loose.push({ at, entry, bytes: isHeld ? bytes : null });
+    } else if (listed.gitMode !== gitMode(record.kind)) isAsStaged = false;
+  };
+  for (const [n, listed] of files.entries()) {
     const { path } = listed;
     const oidLength = oidLengths[listed.repo] ?? 0;
-    const entry = root.cache.entries.get(path);
+    // One that was replaced before this snapshot began has an earlier number.
+    const last = entries[n];
+    const entry = last?.seenBy === number ? last : root.cache.entries.get(path);
     if (entry !== undefined && entry.seenBy === number && (oidLength === 0 || entry.oid !== null || entry.kind === "other")) {
-      found.push({ record: recordOf(root, listed, listing, entry), listed, entry, bytes: null });
+      entries[n] = entry;
+      add(listed, entry, null);
       continue;
     }
+    if (++count % slice === 0) await nextTurn();
     const readAt = Date.now();
     const stat = look(root, path);
     if (stat === null || stat.isDirectory()) {
-      if (listed.gitMode === "160000" && !isPopulated(root, path))
-        found.push({ record: submodule(root, listed), listed, entry: null, bytes: null });
+      if (listed.gitMode === "160000" && !isPopulated(root, path)) records.push(submodule(root, listed));
       continue;
     }
     const read = await readDigest(fsPath(root.path, path), stat, oidLength);
@@ -115,19 +154,18 @@ async function readRoot(root: SnapshotRoot, number: number, files: readonly List
     const { size, mtimeMs, ctimeMs, ino, mode } = readStat;
     const fresh: CachedDigest = { ...content, stat: { size, mtimeMs, ctimeMs, ino, mode }, readAt, seenBy: number, record: null };
     root.cache.set(path, fresh);
-    const record = recordOf(root, listed, listing, fresh);
-    const isHeld = bytes !== null && record.oid === null && held + bytes.length <= keptBound;
-    if (isHeld) held += bytes.length;
-    found.push({ record, listed, entry: fresh, bytes: isHeld ? bytes : null });
+    entries[n] = fresh;
+    add(listed, fresh, bytes);
   }
-  return found;
+  return { records, loose, isAsStaged };
 }
 
 function recordOf(root: SnapshotRoot, listed: Listed, listing: Listing, entry: CachedDigest): FileRecord {
-  const inGit = listed.oid !== null && listed.oid === entry.oid;
+  const last = entry.record;
+  // An id that a record has is its entry's.
+  const inGit = listed.oid !== null && listed.oid === (last?.oid ?? entry.oid);
   const oid = inGit ? listed.oid : null;
   const repo = inGit ? (listing.repos[listed.repo] ?? null) : null;
-  const last = entry.record;
   if (last !== null && last.oid === oid && last.repo === repo && last.root === root.id) return last;
   const { kind, digest, size } = entry;
   const record = { root: root.id, path: listed.path, kind, digest, size, oid, repo, kept: null };
@@ -157,30 +195,27 @@ function isPopulated(root: SnapshotRoot, path: string): boolean {
 }
 
 /** Keeps small content that git doesn't have, so that a later diff and a later run of the same tests can have it. */
-async function keepDirty(root: SnapshotRoot, found: readonly Found[], kept: KeptContents, room: { bytes: number }): Promise<FileRecord[]> {
+async function keepLoose(root: SnapshotRoot, { records, loose }: Found, kept: KeptContents, room: { bytes: number }): Promise<void> {
   const fresh = new Map<string, Uint8Array>();
-  const wanted: Found[] = [];
-  for (const file of found) {
-    const { record } = file;
-    if (record.oid !== null || record.kind === "submodule" || record.kind === "other" || record.size > smallFile) continue;
+  const wanted: (Loose & { readonly record: FileRecord })[] = [];
+  for (const file of loose) {
+    const record = records[file.at];
+    if (record === undefined || record.kind === "other" || record.size > smallFile) continue;
     if (room.bytes < record.size) continue;
     room.bytes -= record.size;
-    wanted.push(file);
-    if (record.kept !== null && (await kept.find(record.digest)) !== null) continue;
+    wanted.push({ ...file, record });
     if (fresh.has(record.digest) || (await kept.find(record.digest)) !== null) continue;
     const bytes = file.bytes ?? (await readAgain(root, record));
     if (bytes !== null) fresh.set(record.digest, bytes);
   }
   await kept.add(fresh);
-  const places = new Map<FileRecord, FileRecord>();
-  for (const { record, entry } of wanted) {
+  for (const { at, entry, record } of wanted) {
     const where = await kept.find(record.digest);
     if (record.kept !== null && where?.blob === record.kept.blob && where.offset === record.kept.offset) continue;
     const placed = { ...record, kept: where };
-    places.set(record, placed);
-    if (entry !== null) entry.record = placed;
+    records[at] = placed;
+    entry.record = placed;
   }
-  return found.map(({ record }) => places.get(record) ?? record);
 }
 
 /** The content of `record` from the disk; null where that is another by now. */
@@ -192,13 +227,10 @@ export async function readAgain(root: { readonly path: string }, record: FileRec
 }
 
 /** The tree of HEAD where files, index and HEAD are all the same; null otherwise, and where submodules are checked out. */
-async function cleanTree({ git }: ListPlaces, root: SnapshotRoot, listing: Listing, found: readonly Found[]): Promise<string | null> {
+async function cleanTree({ git }: ListPlaces, root: SnapshotRoot, listing: Listing, found: Found): Promise<string | null> {
   if (listing.repos.length !== 1 || listing.repos[0] !== "") return null;
   const staged = listing.files.filter((file) => file.gitMode !== null).length;
-  if (staged !== found.length) return null;
-  for (const { record, listed } of found) {
-    if (listed.gitMode !== gitMode(record.kind) || (record.oid === null && record.kind !== "submodule")) return null;
-  }
+  if (staged !== found.records.length || !found.isAsStaged) return null;
   const [top, tree] = await Promise.all([
     git(root.path, ["rev-parse", "--show-prefix"]),
     git(root.path, ["rev-parse", "-q", "--verify", "HEAD^{tree}"]),
