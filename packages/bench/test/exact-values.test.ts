@@ -39,6 +39,7 @@ test("values come back through compactions whatever a summariser says, and what 
   const value = (start: string) => figures.find(({ name }) => name.startsWith(start))?.value;
   expect(value("values in the window")).toBe(1);
   expect(value("decoys or superseded")).toBe(0);
+  expect(value("answers that have their own question")).toBe(0);
   expect(value("constraints")).toBe(1);
   expect(value("approvals")).toBe(1);
   expect(value("compactions")).toBe(3);

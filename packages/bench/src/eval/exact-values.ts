@@ -50,7 +50,7 @@ const defaultRounds = 50;
 const replacedEvery = 25;
 const mostOfOriginal = 0.1;
 /** Of each round so many values are asked for in the session itself, in the words in which they are asked for at the end. */
-const askedInSession = 4;
+const askedInSession = 2;
 
 const judgements = [
   null,
@@ -201,6 +201,7 @@ async function measure(
   const extraction = (performance.now() - began) / original.length;
   const misses: object[] = [];
   const wrongFirst: object[] = [];
+  const ownQuestions: object[] = [];
   const longest = { chars: 0 };
   let asked = 0;
   for (const value of corpus.values) {
@@ -213,6 +214,7 @@ async function measure(
     const at = (text: string): number =>
       Math.min(...forms.map((form) => text.indexOf(form)).map((index) => (index < 0 ? Infinity : index)));
     if (!found.some((text) => at(text) < Infinity)) misses.push({ ...value, later: later?.value, found });
+    if (found.some((text) => text.includes(value.question))) ownQuestions.push({ ...value, found });
     const [first = ""] = found;
     const others = [...corpus.decoys.map((decoy) => decoy.value), ...(later === undefined ? [] : value.forms)];
     const wrong = others.find((other) => first.includes(other) && first.indexOf(other) < at(first));
@@ -225,6 +227,7 @@ async function measure(
   const figures: Figure[] = [
     exactly("values in the window or among the first 3 of a lookup", (total - misses.length) / total, 1, total),
     exactly("decoys or superseded values first", wrongFirst.length, 0, asked),
+    exactly("answers that have their own question", ownQuestions.length, 0, asked),
     exactly("constraints in the window", kept(constraints), 1, constraints.length),
     exactly("approvals in the window", kept(approved), 1, approved.length),
     exactly("compactions", compactions, rounds),
@@ -238,17 +241,17 @@ async function measure(
     },
     { name: "taking values out of an item, mean, ms", value: extraction, n: original.length },
   ];
-  return { figures, misses: [...misses, ...wrongFirst] };
+  return { figures, misses: [...misses, ...wrongFirst, ...ownQuestions] };
 }
 
-/** One question in the ways in which a model asks it: of the values, then of the words of the past, or for a tool. */
+/** One question as a model asks it again and again: in like words, of the values, of the past and for a tool, by name and through `use_tool`. */
 function questions(query: string, n: number): { name: string; input: Json }[] {
-  const [lookup, other] = [
-    { name: "lookup", input: { query } },
-    { name: n % 3 === 1 ? "search_tools" : "history_search", input: { query } },
-  ];
-  const through = ({ name, input }: { name: string; input: Json }) => ({ name: "use_tool", input: { name, input } });
-  return n % 2 === 0 ? [through(lookup), through(other)] : [lookup, other];
+  const asked = [query, `${query} please`, `again: ${query}`, `exactly, ${query}`].map((words) => ({
+    name: "lookup",
+    input: { query: words },
+  }));
+  const calls = [...asked, { name: "history_search", input: { query } }, { name: "search_tools", input: { query } }];
+  return n % 2 === 0 ? calls.map(({ name, input }) => ({ name: "use_tool", input: { name, input } })) : calls;
 }
 
 const names = ["harbour", "lighthouse", "orchard", "quarry", "meadow"];
