@@ -3,7 +3,19 @@ import type { Seen } from "./tally.ts";
 import { enough, points } from "./tally.ts";
 
 /** What a round can have beside its work. */
-export const features = ["asked", "hooks", "checks", "schema", "tight", "late", "interrupts", "compacts", "recipe", "care"] as const;
+export const features = [
+  "asked",
+  "hooks",
+  "checks",
+  "schema",
+  "tight",
+  "late",
+  "interrupts",
+  "compacts",
+  "recipe",
+  "stumbles",
+  "care",
+] as const;
 export type Feature = (typeof features)[number];
 
 /** How often a round has it, and the beginnings of the points that come up through it and hardly otherwise. */
@@ -26,6 +38,8 @@ const leads: Readonly<Record<Feature, { readonly usual: number; readonly to: rea
   compacts: { usual: 0.1, to: ["commit compaction.", "commit window.", "effect compact"] },
   /** Its commands' sandbox is made by a recipe, and anew by whoever goes on with the session. */
   recipe: { usual: 0.1, to: ["commit sandbox.", "effect sandbox"] },
+  /** Commands fall short of what was expected, one after the other. */
+  stumbles: { usual: 0.1, to: ["commit recovery."] },
   /** What a person does with a session that has ended: a new title, undo, erasure, deletion. */
   care: {
     usual: 0.25,

@@ -54,6 +54,7 @@ export async function round(options: RoundOptions): Promise<void> {
     hasChecks: chosen.has("checks"),
     compacts: chosen.has("compacts"),
     hasRecipe: chosen.has("recipe"),
+    stumbles: chosen.has("stumbles"),
     length,
   };
   const begin = beginWith(chosen, folder, random);

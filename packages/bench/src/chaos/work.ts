@@ -50,6 +50,7 @@ export interface Addresses {
   /** Its commands put out much, beside what its window holds. */
   readonly compacts: boolean;
   readonly hasRecipe: boolean;
+  readonly stumbles: boolean;
   /** Only what leaves the workspace is done, once or several times, or little of what doesn't; else now and then also what takes long. */
   readonly length: "brief" | "outside" | "short" | "usual" | "long";
 }
@@ -59,7 +60,7 @@ const post = (url: string): Call => ({ name: "http_request", input: { url, metho
 const shop = (tool: string, mark: string): Call => ({ name: `mcp__shop__${tool}`, input: { mark } });
 
 /** The steps of a branch. An asked place runs in the sandbox, and a person allows what leaves it. */
-export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, compacts, length }: Addresses): readonly Step[] {
+export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, compacts, stumbles, length }: Addresses): readonly Step[] {
   const name = (what: string): string => `${branch}-${what}`;
   const mark = (what: string, kind: MarkKind, replay: ReplayClass, more: Partial<Mark> = {}): Mark => ({
     name: name(what),
@@ -109,9 +110,14 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, comp
     calls: [command(`echo ${name(`wordy${n}`)} >> ledger; seq ${n}00001 ${n}01200`)],
     marks: [mark(`wordy${n}`, "command", "probe", { exitCode: 0 })],
   });
+  const stumble = (n: string): Step => ({
+    calls: [command(`echo ${name(`stumble${n}`)} >> ledger; exit 4`, { expect: { exit_code: 0 } })],
+    marks: [mark(`stumble${n}`, "command", "probe", { exitCode: 4 })],
+  });
   const outside = isAsked ? [] : [charges, read, mcp];
   if (length === "brief") return [charges, read];
   if (compacts) return (branch === "fork" ? ["5"] : ["1", "2", "3", "4"]).map(wordy);
+  if (stumbles && length !== "long") return (branch === "fork" ? ["4", "5"] : ["1", "2", "3"]).map(stumble);
   if (length === "outside" && !isAsked) {
     // No name holds another's: a call is found by its mark's.
     const again = ["2", "3", "4"].flatMap((n) => [charging(n), buying(n)]);
