@@ -20,7 +20,8 @@ import { join } from "node:path";
 import type { TreeNode } from "@holdfast/protocol";
 import type { Restore } from "@holdfast/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { cleanUp, finishRestore, type RestorePlaces, restoreTree } from "../src/checkpoints/restore.ts";
+import { cleanUp, finishRestore, type RestorePlaces, restoreTree, settleRestore } from "../src/checkpoints/restore.ts";
+import { mountable, mountSmallDisk, type SmallDisk } from "../../stores/test/disk.ts";
 import { contentsOf } from "./checkpoints-child.ts";
 
 let top = "";
@@ -163,7 +164,12 @@ test.each(["note", "stage 0", "decide", "replace 0", "put 1", "take_away 8", "re
     const onStop = (what: string): void => {
       if (what === where) throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
     };
-    expect(await restoreTree(places({ onStop }), "ses", restore)).toMatchObject({ type: "failed", message: "the disk is full" });
+    expect(await restoreTree(places({ onStop }), "ses", restore)).toMatchObject({
+      type: "failed",
+      message: "the disk is full",
+      isBegun: false,
+      full: { missing: null },
+    });
     expect(now()).toEqual(before);
   },
 );
@@ -205,4 +211,87 @@ test("a folder that holds something of others stays", async () => {
   expect(await restoreTree(places(), "ses", { note: null, steps })).toEqual({ type: "restored", kept: [join(root, "made")] });
   cleanUp(places(), "ses");
   expect(now()).toEqual({ made: "755 /", "made/theirs": "644 theirs" });
+});
+
+describe.each(mountable(2))("where the workspace's disk (%s MB) is full", (size) => {
+  let disk: SmallDisk;
+  let before = "";
+  beforeEach(() => {
+    disk = mountSmallDisk(size);
+    root = join(disk.folder, "work");
+    mkdirSync(root);
+    before = "b".repeat(400_000);
+  });
+  afterEach(() => disk.unmount());
+
+  function filled(made: number): Restore {
+    const at = (path: string): string => join(root, path);
+    mkdirSync(at("new"));
+    for (const [name, text] of Object.entries({ edited: "now", made: "m".repeat(made), "new/too": "too" })) writeFileSync(at(name), text);
+    disk.fill(0);
+    return {
+      note: null,
+      steps: [
+        { path: at("edited"), from: file("now"), to: file(before) },
+        { path: at("gone"), from: null, to: file("gone") },
+        { path: at("made"), from: file("m".repeat(made)), to: null },
+        { path: at("new"), from: folder(), to: null },
+        { path: at("new/too"), from: file("too"), to: null },
+      ],
+    };
+  }
+  const undone = (): Record<string, string> => ({ edited: `644 ${before}`, gone: "644 gone" });
+
+  test("what only goes makes room for what comes", async () => {
+    expect(await restoreTree(places(), "ses", filled(900_000))).toEqual({ type: "restored", kept: [] });
+    cleanUp(places(), "ses");
+    expect(now()).toEqual(undone());
+  });
+
+  test.each(["room", "delete", "decide", "replace", "moved"])(
+    "a process that is killed at %s is finished by the next one",
+    async (where) => {
+      const child = fork(join(import.meta.dirname, "checkpoints-child.ts"), [root, home, where], { stdio: "ignore" });
+      const restore = filled(900_000);
+      child.send(restore);
+      expect(await new Promise((done) => child.on("exit", (_, signal) => done(signal)))).toBe("SIGKILL");
+      expect(await restoreTree(places(), "ses", restore)).toEqual({ type: "restored", kept: [] });
+      cleanUp(places(), "ses");
+      expect(now()).toEqual(undone());
+    },
+  );
+
+  test("and others take the room meanwhile, it stays unfinished, also for whoever goes on with the session, until there is some", async () => {
+    let staged = 0;
+    const onStop = (what: string): void => {
+      if (what === "stage 0" && (staged += 1) === 2) disk.fill(0);
+    };
+    const result = await restoreTree(places({ onStop }), "ses", filled(900_000));
+    expect(result).toMatchObject({ type: "failed", isBegun: true, message: "the disk is full", full: { missing: expect.any(Number) } });
+    await settleRestore(places(), "ses");
+    expect(now()).toMatchObject({ edited: "644 now" });
+    disk.empty();
+    expect(await restoreTree(places(), "ses", { note: null, steps: [] })).toEqual({ type: "restored", kept: [] });
+    cleanUp(places(), "ses");
+    expect(now()).toEqual(undone());
+  });
+
+  test("and what goes is too little, or the content isn't kept, nothing is deleted", async () => {
+    const restore = filled(100_000);
+    const earlier = now();
+    const result = await restoreTree(places(), "ses", restore);
+    expect(result).toMatchObject({ type: "failed", isBegun: false, message: "the disk is full" });
+    if (result.type === "failed") expect(result.full?.missing).toBeGreaterThan(300_000);
+    expect(now()).toEqual(earlier);
+    disk.empty();
+    rmSync(join(root, "new"), { recursive: true });
+    const other = filled(900_000);
+    const gone = places({
+      pieces: async function* (node) {
+        yield node.size === 4 ? null : Buffer.from(before);
+      },
+    });
+    expect(await restoreTree(gone, "ses", other)).toEqual({ type: "refused", paths: [{ path: join(root, "gone"), why: "not_kept" }] });
+    expect(Object.keys(now()).sort()).toEqual(["edited", "made", "new", "new/too"]);
+  });
 });

@@ -186,7 +186,7 @@ function keptFolders(result: RestoreResult): readonly string[] {
         ),
       );
     case "failed":
-      throw new HoldfastError("undo_conflict", `can't write ${result.path}: ${result.message}`, { hint: "nothing was changed" });
+      throw failedError(result);
   }
 }
 
@@ -224,6 +224,14 @@ function hasNetwork(events: readonly StoredEvent[]): boolean {
 function checkpointsOf({ ports }: OpenHost): Checkpoints {
   if (ports.checkpoints === undefined) throw new HoldfastError("usage", "files can't be taken back here");
   return ports.checkpoints;
+}
+
+function failedError({ path, message, isBegun, full }: Extract<RestoreResult, { type: "failed" }>): HoldfastError {
+  const state = isBegun ? "files that only go are deleted, the rest is not undone yet" : "nothing was changed";
+  const free = full?.missing == null ? "free some space" : `free ${String(Math.ceil(full.missing / 1000))} kB`;
+  return new HoldfastError(full === null ? "undo_conflict" : "store_full", `can't write ${path}: ${message}`, {
+    hint: full !== null ? `${state}; ${free}, then undo again` : isBegun ? `${state}: undo again to finish` : state,
+  });
 }
 
 function conflictError(conflicts: readonly string[]): HoldfastError {

@@ -12,6 +12,8 @@ export interface RestoreNote {
   readonly opened: readonly { readonly path: string; readonly mode: number }[];
   /** Once all is in place beside the workspace's files: from then on it is gone through with. */
   readonly isMoving: boolean;
+  /** Where what comes has no room, files that only go are deleted first. They can't come back: it is gone through with. */
+  readonly isMakingRoom?: boolean;
 }
 
 export function readNote(home: string, session: string): RestoreNote | null {

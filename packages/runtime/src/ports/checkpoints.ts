@@ -70,5 +70,10 @@ export type RestoreResult =
   | { readonly type: "restored"; readonly kept: readonly string[] }
   /** These are not what `from` says, or what they were is no longer kept: nothing was changed. */
   | { readonly type: "refused"; readonly paths: readonly { readonly path: string; readonly why: "changed" | "not_kept" }[] }
-  /** The file system refused: everything was put back. */
-  | { readonly type: "failed"; readonly path: string; readonly message: string };
+  /** The file system refused: everything was put back; or, where it `isBegun`, it stays unfinished, and is to be finished. */
+  | { readonly type: "failed"; readonly path: string; readonly message: string; readonly isBegun: boolean; readonly full: FullDisk | null };
+
+/** `missing`: bytes to be freed before it can be done; null where that isn't known. */
+export interface FullDisk {
+  readonly missing: number | null;
+}
