@@ -32,10 +32,19 @@ function hostOfUrl(text: string): string[] {
   return found === undefined ? [] : [found];
 }
 
-/** Every piece of a text that may be an address or a full name; a bare word such as `metadata` is one in a URL alone. */
+/**
+ * Every piece of a text that may be an address or a full name; a bare word such as `metadata` is one in a URL alone. Looks at
+ * each character a few times, however long the text is.
+ */
 function addressesIn(text: string): string[] {
-  const six = text.match(/[0-9a-f]*:[0-9a-f.]*:[0-9a-f:.]*/gi) ?? [];
-  const pieces = text.split(/[\s/\\:?#@[\]{}()<>,;=|&'"`$!*^~+]+/).filter((piece) => /[.\d。．｡%]/.test(piece) && piece.length <= 256);
+  const six = text.split(/[^0-9a-f:.]+/i).filter((piece) => piece.length <= 64 && /:.*:/.test(piece));
+  const pieces = text.split(/[\s/\\:?#@[\]{}()<>,;=|&'"`$!*^~+]+/).filter((piece) => piece.length <= 256 && mayBeAddress(piece));
   const urls = [...text.matchAll(/:\/\/(?:[^@/?#\s'"]*@)?([^/:?#\s'"`\\]+)/g)].map(([, host = ""]) => host);
-  return [...six, ...pieces, ...urls];
+  return [...new Set([...six, ...six.map((piece) => piece.replace(/(?<!:):$/, "")), ...pieces, ...urls])];
+}
+
+/** Numbers as addresses are written, the names of such a place, and what only a reader of URLs makes out. */
+function mayBeAddress(piece: string): boolean {
+  if (/^\d[\da-fx.]*$/i.test(piece)) return piece.includes(".") || piece.length >= 8;
+  return /[^ -~]|%/.test(piece) || (piece.includes(".") && /metadata|instance-data/i.test(piece));
 }
