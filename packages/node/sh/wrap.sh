@@ -102,15 +102,17 @@ end_command() {
   kill_all
 }
 
-# Sets at to what stands at the real path $1, or to what was put in its way: a link, or a file in place of a folder.
+# Sets at to what stands at the real path $1, or to what was put in its way: a link, or a file in place of a folder. The way to
+# the folder $2 was walked before.
 find_intruder() {
-  at= rest=${1#/}
+  at=$2 rest=${1#"$2"/}
   while [ -n "$rest" ]; do
     at=$at/${rest%%/*}
     case $rest in */*) rest=${rest#*/} ;; *) rest= ;; esac
-    if [ -h "$at" ] || { [ -e "$at" ] && ! [ -d "$at" ]; }; then return 0; fi
+    [ ! -h "$at" ] || return 0
+    [ -e "$at" ] || return 1
+    [ -d "$at" ] || return 0
   done
-  [ -e "$at" ]
 }
 
 # Spools what comes from descriptor 4 until it ends. Nothing is buffered. Descriptor 10 has an end when the reader has ended,
@@ -319,7 +321,7 @@ tell() {
 # Places whose content would run later, outside the sandbox, and that were absent before: moved out of the workspace. We
 # move from within the folder, once sure that it is the one meant: a link must not lead us to a file of somebody else's.
 remove_intruders() {
-  count=0 looked=
+  count=0 looked= base=
   # Split by the shell: it would read a pipe byte by byte.
   set -f
   IFS='
@@ -331,7 +333,10 @@ remove_intruders() {
       [ -e "$at" ] || [ -h "$at" ] || continue
     else
       looked=${path%/*}
-      find_intruder "$path" || continue
+      case $path in "$base"/*) ;; *) base= ;; esac
+      from=$base
+      base=${base:-$looked}
+      find_intruder "$path" "$from" || continue
     fi
     count=$((count + 1))
     (cd -P -- "${at%/*}/" && [ "$PWD" = "${at%/*}" ] && mv -- "./${at##*/}" "$folder/removed.$count") &&
