@@ -1,6 +1,7 @@
 import type { RunCheck, Evidence, Json, Weakness } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
+import { needsRunning } from "./definition.ts";
 import { matcher } from "./glob.ts";
 import { type CheckInputs, findInputs, type Workplace } from "./inputs.ts";
 import { ownReport, type OwnReport, outputsOf } from "./own-report.ts";
@@ -60,7 +61,8 @@ export async function takeBaseline(
     const signatures = await takeSignatures(observer, files, named);
     await rounds.whilePaused(context, async () => {
       for (const [check, one] of found) {
-        if (evidence.some((known) => known.checkId === check.id)) continue;
+        // What it needs is not there yet.
+        if (needsRunning(check) || evidence.some((known) => known.checkId === check.id)) continue;
         const round = { check, context, signal, scope: manifest, outputs, inputs: inputsDigest(one, signatures), next: counter() };
         evidence.push(await runBaseline(rounds, round));
       }

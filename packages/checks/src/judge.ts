@@ -49,7 +49,8 @@ export function judge({ checks, baseline, evidence, subject, changes, changesKno
     subject: latest(evidence)?.subjectAfter ?? null,
     reasons: rows.flatMap((row) => row.reasons.map((reason) => (checks.length > 1 ? `${row.check.name}: ${reason}` : reason))),
   };
-  return { verdict, report, forModel: forModel(failed) };
+  const lacking = verdict === "weak" ? weak.filter(({ after }) => after !== null && isUnmet(after)) : [];
+  return { verdict, report, forModel: lacking.length > 0 ? forLacking(lacking) : forModel(failed), isLacking: lacking.length > 0 };
 }
 
 function rowOf(
@@ -65,6 +66,7 @@ function rowOf(
   if (after === null) return { check, before, after, now: "not run", reasons: ["it was not run"] };
   const reasons = after.weaknesses.map((weakness) => weakness.detail);
   const passes = after.run.passed || after.repeats.some((run) => run.passed);
+  if (isUnmet(after)) return { check, before, after, now: "not run", reasons };
   if (!passes) return { check, before, after, now: "fail", reasons: [`failed: ${describe(check, after.run)}`] };
   if (stale.has(check.id)) reasons.push("a later check changed files after it ran");
   else if (subject !== null && after.subjectAfter !== subject) reasons.push("files changed after it ran, before the turn ended");
@@ -140,8 +142,8 @@ function describe(check: CheckDefinition, run: CheckRun): string {
 }
 
 /** Whether its evidence is of a command's run. */
-function runs(check: CheckDefinition, { applies }: Evidence): boolean {
-  return (check.kind === "command" || check.kind === "tests") && applies !== false;
+function runs(check: CheckDefinition, evidence: Evidence): boolean {
+  return evidence.applies !== false && !isUnmet(evidence) && (check.kind === "command" || check.kind === "tests");
 }
 
 /** In a few words: how it ended, what it counted, how long it took. */
@@ -159,6 +161,16 @@ export function describeRun(run: CheckRun): string {
       ? "no counts shown"
       : [`${counts.passed} passed`, `${counts.failed} failed`, ...(counts.skipped > 0 ? [`${counts.skipped} skipped`] : [])].join(", ");
   return `${end}, ${shown}, ${(run.durationMs / 1000).toFixed(1)} s`;
+}
+
+function isUnmet({ weaknesses }: Evidence): boolean {
+  return weaknesses.some(({ kind }) => kind === "needs_unmet");
+}
+
+/** What the model can still bring about: a command that a check needs. */
+function forLacking(rows: readonly Row[]): string {
+  const parts = rows.map(({ check, reasons }) => `The check "${check.name}": ${reasons.join("; ")}.`);
+  return `${parts.join("\n")}\n\nAfter your last change stop what still runs of it, start it anew with run_command, by exactly this line and in the first working folder, and leave it running. The same checks will be run again when you are done.`;
 }
 
 function forModel(failed: readonly Row[]): string {

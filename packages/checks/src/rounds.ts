@@ -2,7 +2,7 @@ import type { CheckRun, Evidence, RunCheck, Weakness } from "@holdfast/protocol"
 import type { Confinement, Place, ScratchChange, Snapshot, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { parseReport } from "./report.ts";
-import { definitionDigest } from "./definition.ts";
+import { definitionDigest, needsRunning } from "./definition.ts";
 import { placeOf } from "./inputs.ts";
 import { ownReport } from "./own-report.ts";
 import { runOnce } from "./run.ts";
@@ -42,8 +42,8 @@ export interface Rounds {
   inWorkspace(round: Round, start?: Snapshot): Promise<BoundRun>;
   /** Over a copy of `manifest` with `changes`, shown at the workspace's own path where the sandbox can. */
   inCopy(round: Round, manifest: string, changes: readonly ScratchChange[], without: readonly Place[]): Promise<CheckRun>;
-  /** The session's own commands stand still meanwhile, and go on whatever becomes of `work`. */
-  whilePaused<T>(context: VerifierContext, work: () => Promise<T>): Promise<T>;
+  /** The session's own commands stand still meanwhile, but for `needed`, and go on whatever becomes of `work`. */
+  whilePaused<T>(context: VerifierContext, work: () => Promise<T>, needed?: readonly string[]): Promise<T>;
   evidence(round: Round, phase: Evidence["phase"], bound: BoundRun, rest: EvidenceRest): Evidence;
 }
 
@@ -62,6 +62,8 @@ export function createRounds(input: VerifierInput): Rounds {
   const failures = new Set<string>();
   // Bytecode in the workspace is neither read nor written: it could be of other sources than those that are checked.
   const env = { PYTHONDONTWRITEBYTECODE: "1", PYTHONPYCACHEPREFIX: "/dev/null/none", ...input.env };
+
+  const confine = ({ check }: Round, binds?: Confinement["binds"]): Confinement => input.confinement("check", binds, needsRunning(check));
 
   /** A check with a report of its own is judged by it: at least one test ran and none failed, in a report of this run. */
   const run = async (round: Round, cwd: string, confinement: Confinement, place: Place | null): Promise<CheckRun> => {
@@ -120,7 +122,7 @@ export function createRounds(input: VerifierInput): Rounds {
     async inWorkspace(round, start) {
       const before = start ?? (await observer.snapshot(round.scope));
       const subjectBefore = await subjectOf(before, round.outputs, observer);
-      const result = await run(round, files.cwd, input.confinement("check"), placeOf(files, files.cwd));
+      const result = await run(round, files.cwd, confine(round), placeOf(files, files.cwd));
       const after = await observer.snapshot(round.scope ?? before.manifest, true);
       const subjectAfter = await subjectOf(after, round.outputs, observer);
       const key = JSON.stringify([round.context.session, round.check.id, definitionDigest(round.check), subjectBefore, round.inputs]);
@@ -137,17 +139,17 @@ export function createRounds(input: VerifierInput): Rounds {
         const top = place === null ? undefined : copy.roots[place.root];
         const cwd = top === undefined || place === null ? files.cwd : `${top}/${place.path}`.replace(/\/$/, "");
         const inside = { root: "", path: cwd };
-        if (isConfined) return await run(round, files.cwd, input.confinement("check", copy.binds), inside);
-        return await run(round, cwd, input.confinement("check"), inside);
+        if (isConfined) return await run(round, files.cwd, confine(round, copy.binds), inside);
+        return await run(round, cwd, confine(round), inside);
       } finally {
         await copy.remove();
       }
     },
 
-    async whilePaused(context, work) {
+    async whilePaused(context, work, needed = []) {
+      const stopped = context.runningTasks.filter((ref) => !needed.includes(ref));
       // A command that has ended meanwhile has nothing to pause.
-      const pause = (paused: boolean): Promise<unknown> =>
-        Promise.allSettled(context.runningTasks.map((ref) => processes.pause(ref, paused)));
+      const pause = (paused: boolean): Promise<unknown> => Promise.allSettled(stopped.map((ref) => processes.pause(ref, paused)));
       await pause(true);
       try {
         return await work();

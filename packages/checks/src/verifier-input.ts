@@ -20,7 +20,7 @@ export interface VerifierInput {
   readonly clock: Clock;
   /** The workspace: checks run in `cwd`. */
   readonly files: Workplace;
-  readonly confinement: (purpose: "check", binds?: Confinement["binds"]) => Confinement;
+  readonly confinement: (purpose: "check", binds?: Confinement["binds"], joinsSession?: boolean) => Confinement;
   /** Added to the runtime's own list of variables. */
   readonly env?: Readonly<Record<string, string>>;
   /** What ends a pattern that takes too long. Where nothing does, patterns are not judged, which no check passes with. */

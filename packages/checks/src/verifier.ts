@@ -1,4 +1,4 @@
-import type { CheckDefinition, Evidence, OtherCheck } from "@holdfast/protocol";
+import type { CheckDefinition, Evidence, OtherCheck, RunCheck } from "@holdfast/protocol";
 import type { Baseline, Verifier, VerifierContext } from "@holdfast/runtime";
 import { storedInputs, takeBaseline } from "./baseline.ts";
 import { parseCounts } from "./counts.ts";
@@ -11,6 +11,8 @@ import { matcher } from "./glob.ts";
 import { placeOf } from "./inputs.ts";
 import { withoutWritten } from "./own-report.ts";
 import { evidenceOf } from "./kinds/kind.ts";
+import { needsRunning } from "./definition.ts";
+import { findNeeded, notesOf, unmetNeeds } from "./needs.ts";
 import type { CheckKind } from "./verifier-input.ts";
 import { movedFiles, subjectOf } from "./subject.ts";
 import { createRounds, type Rounds } from "./rounds.ts";
@@ -71,7 +73,7 @@ async function checkOne(
   switch (check.kind) {
     case "command":
     case "tests":
-      return rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal));
+      return checkRun(input, rounds, check, baseline, context, signal);
     case "files":
       return look((await import("./kinds/files.ts")).checkFiles, check);
     case "diff":
@@ -90,6 +92,25 @@ async function checkOne(
       return look(kind ?? unknown, check);
     }
   }
+}
+
+/** The session's commands stand still meanwhile, but for those that it needs; where these are not there, nothing is run. */
+async function checkRun(
+  input: VerifierInput,
+  rounds: Rounds,
+  check: RunCheck,
+  baseline: Baseline,
+  context: VerifierContext,
+  signal: AbortSignal,
+): Promise<Evidence> {
+  const { refs, unmet } = await findNeeded(input, check, baseline, context);
+  if (unmet.length > 0) {
+    const weakness = unmetNeeds(unmet);
+    const nothing: CheckKind<RunCheck> = async () => ({ passed: false, says: "what it needs is not there" });
+    return { ...(await evidenceOf(nothing, input, check, baseline, context, signal)), weaknesses: [weakness] };
+  }
+  const evidence = await rounds.whilePaused(context, () => checkFinal(input, rounds, check, baseline, context, signal), refs);
+  return needsRunning(check) ? { ...evidence, notes: [...(evidence.notes ?? []), ...notesOf(check)] } : evidence;
 }
 
 async function applies({ observer }: VerifierInput, { when = [] }: CheckDefinition, { manifest }: Baseline): Promise<boolean> {

@@ -60,6 +60,8 @@ export const task = z.object({
   command: z.string().optional(),
   /** How much of its output results have shown, bytes. */
   shown: z.number().int().nonnegative().optional(),
+  /** Where a check needs it: its whole line, the run's attempt, and the tree that it began on (null: not known). */
+  needed: z.object({ line: z.string(), attempt: z.number().int(), subject: z.string().nullable() }).optional(),
 });
 export type Task = z.infer<typeof task>;
 

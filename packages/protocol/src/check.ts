@@ -36,6 +36,8 @@ export const commandCheck = z.object({
   /** Files that the check may write without touching the evidence: globs relative to the workspace. */
   outputs: z.array(z.string()),
   timeoutMs: z.number().int().positive(),
+  /** Lines of commands that the session must have running, started in the folder of the checks: it tests what they serve. */
+  needs: z.array(z.string()).optional(),
 });
 export type CommandCheck = z.infer<typeof commandCheck>;
 
@@ -202,6 +204,7 @@ export const weaknesses = [
   "fewer_tests",
   "failures_shown",
   "reaches_tests",
+  "needs_unmet",
 ] as const;
 export const weakness = z.object({ kind: z.enum(weaknesses), detail: z.string() });
 export type Weakness = z.infer<typeof weakness>;

@@ -68,12 +68,18 @@ export function describeChecks(checks: readonly CheckDefinition[]): string {
 function describeHeld(checks: readonly CheckDefinition[]): string {
   const named = checks.map((check) =>
     check.kind === "command" || check.kind === "tests"
-      ? check.command
+      ? `${check.command}${describeNeeds(check.needs ?? [])}`
       : check.kind === "inspected"
         ? `a look at what you read of ${check.range}`
         : `${check.name} (${check.kind})`,
   );
   return `When you say you are done, the runtime runs: ${named.join("; ")}. You may add checks: propose_check (see search_tools)`;
+}
+
+function describeNeeds(needs: readonly string[]): string {
+  if (needs.length === 0) return "";
+  const lines = needs.map((line) => `\`${line}\``).join(" and ");
+  return ` (against ${lines}: start it after your last change, by exactly this line in the first working folder, and leave it running)`;
 }
 
 /** Null: a schema that no longer holds. */

@@ -60,6 +60,7 @@ const check = table(
     timeout_ms: key(count, "it fails when it takes longer", { default: 900_000 }),
     inputs: key(list(text), "command, tests: patterns of the files that decide its result; where nothing is said, the toolchain's tests"),
     outputs: key(list(text), "command, tests: patterns of what it may write"),
+    needs: key(list(text), "command, tests: lines of commands that the session must have running; see checks.md"),
     report: key(text, "tests: the file that the run writes its report to; where nothing is said, its output is the report"),
     report_format: key(oneOf(["auto", "junit", "json", "tap"]), "tests: the report's form", { default: "auto" }),
     exists: key(list(text), "files: paths that must be there"),

@@ -54,6 +54,9 @@ async function rerunOne(given: Rerun, statement: AttestationStatement, attested:
   if (check.kind === "files" && check.files.some(({ unchanged }) => unchanged === true)) {
     return impossible("it compares with how the files were before, and can't be run again");
   }
+  if ("needs" in check && check.needs !== undefined && check.needs.length > 0) {
+    return impossible(`it needs commands of the session running: ${check.needs.join(", ")}`);
+  }
   try {
     return judge(attested, check, await run(given, check), impossible);
   } catch (error) {
@@ -132,8 +135,8 @@ function isSameCheck(own: CheckDefinition, text: string): boolean {
   if (definitionText(own) === text) return true;
   const other = definedBy(text);
   if (other === null || (own.kind !== "command" && own.kind !== "tests")) return false;
-  const whatRuns = ({ kind, command, report }: { kind: string; command: string; report?: unknown }): string =>
-    JSON.stringify([kind, command, report ?? null]);
+  const whatRuns = ({ kind, command, report, needs }: { kind: string; command: string; report?: unknown; needs?: unknown }): string =>
+    JSON.stringify([kind, command, report ?? null, needs ?? null]);
   return whatRuns(own) === whatRuns(other);
 }
 
@@ -158,7 +161,9 @@ function definedBy(text: string): Extract<CheckDefinition, { kind: "command" | "
     return null;
   }
   if (!Array.isArray(parts)) return null;
-  const [kind, command, inputs, outputs, timeoutMs, report] = parts as unknown[];
+  const [kind, command, inputs, outputs, timeoutMs, ...more] = parts as unknown[];
+  const report = kind === "tests" ? more.shift() : undefined;
+  const [needed] = more as [{ readonly needs?: unknown }?];
   const asked = { id: "check_rerun", name: "", authority: "untrusted", isRequired: true };
   const parsed = checkDefinition.safeParse({
     ...asked,
@@ -168,6 +173,7 @@ function definedBy(text: string): Extract<CheckDefinition, { kind: "command" | "
     outputs,
     timeoutMs,
     ...(kind === "tests" ? { report } : {}),
+    ...(needed?.needs === undefined ? {} : { needs: needed.needs }),
   });
   if (!parsed.success || (parsed.data.kind !== "command" && parsed.data.kind !== "tests")) return null;
   return { ...parsed.data, timeoutMs: Math.min(parsed.data.timeoutMs, mostMs) };

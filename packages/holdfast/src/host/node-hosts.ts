@@ -195,7 +195,10 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
       network: http.network,
       bounded,
       files: { cwd, roots, programFolders: (env["PATH"] ?? "").split(delimiter), userFolder: reach.sandbox === "off" ? user : null },
-      confinement: (purpose, binds) => ({ ...confinement, purpose, ...(binds === undefined ? {} : { binds }) }),
+      confinement: (purpose, binds, joinsSession = false) => ({
+        ...{ ...confinement, purpose, joinsSession },
+        ...(binds === undefined ? {} : { binds }),
+      }),
     }),
     policy,
     rules: { keep: async ({ rule }) => (await import("../policy/allowed-file.ts")).keepAllowed(home, rule as unknown as RuleData) },

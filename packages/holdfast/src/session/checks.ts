@@ -72,6 +72,7 @@ export function checkFromConfig(name: string, check: Configured): CheckDefinitio
         inputs: [...(check.inputs ?? [])],
         outputs: [...(check.outputs ?? [])],
         timeoutMs,
+        ...(check.needs === undefined || check.needs.length === 0 ? {} : { needs: [...check.needs] }),
       };
       if (check.kind === "command") return { ...run, kind: "command" };
       return { ...run, kind: "tests", report: check.report === undefined ? null : { path: check.report, format: check.reportFormat } };
@@ -136,6 +137,7 @@ function whatOf(check: CheckDefinition): string {
         check.command,
         ...(check.inputs.length === 0 ? [] : [`inputs ${check.inputs.join(", ")}`]),
         ...(check.outputs.length === 0 ? [] : [`outputs ${check.outputs.join(", ")}`]),
+        ...(check.needs === undefined ? [] : [`needs ${check.needs.join(", ")} running`]),
       ].join("; ");
     case "files":
       return check.files.map(({ path }) => path).join(", ");

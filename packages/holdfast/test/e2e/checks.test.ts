@@ -128,3 +128,48 @@ test("words that the log contradicts are marked, and others are left alone", asy
   expect(stderr).toContain("says that tests were run: no command of this session ran any");
   expect(stderr).not.toContain("changed sum.sh: it");
 }, 120_000);
+
+const port = 20_000 + (process.pid % 10_000);
+const serving = `import { createServer } from "node:http";
+import { answer } from "./answer.js";
+createServer((_, response) => response.end(answer)).listen(${port}, "127.0.0.1");
+`;
+const asking = `const response = await fetch("http://127.0.0.1:${port}/");
+process.exit((await response.text()) === "right" ? 0 : 1);
+`;
+
+test("a check that needs a server is run against the one that the session left running, on its network; without it, nothing is verified", async () => {
+  const web = {
+    "package.json": '{ "type": "module" }',
+    "answer.js": 'export const answer = "wrong";\n',
+    "serve.js": serving,
+    "ask.js": asking,
+  };
+  const config = '[checks.named.page]\ncommand = "node ask.js"\nneeds = ["node serve.js"]\n';
+  const right = { name: "edit_file", input: { path: "answer.js", edits: [{ old: "wrong", new: "right" }] } };
+  const serve = { name: "run_command", input: { command: "node serve.js", yield_s: 1 } };
+  // It starts the server too early, and is told; then after its last change.
+  const told = await createPlace((results, sampling) => {
+    if (sampling === 1) return { calls: [serve] };
+    if (sampling === 2) return { calls: [right] };
+    if (sampling === 3) return { text: "Done." };
+    const handle = /read_output (\S+)/.exec(results.join("\n"))?.[1] ?? "";
+    if (sampling === 4) return { calls: [{ name: "read_output", input: { handle, stop: true } }] };
+    return sampling === 5 ? { calls: [serve] } : { text: "Done." };
+  }, web);
+  configure(told, config);
+  const { code, stderr } = await told.exec("Let it answer right.");
+  expect({ code, shown: stderr.replace(/\s+/g, " ") }).toMatchObject({
+    code: 0,
+    shown: expect.stringMatching(/was started before files last changed.*while `node serve.js` ran/) as string,
+  });
+  expect(JSON.stringify(told.server.requests[0])).toContain("leave it running");
+
+  const without = await createPlace((results) => (results.length < 1 ? { calls: [right] } : { text: "Done." }), web);
+  configure(without, config);
+  const ended = await without.exec("Let it answer right.");
+  expect({ code: ended.code, shown: ended.stderr.replace(/\s+/g, " ") }).toMatchObject({
+    code: 6,
+    shown: expect.stringContaining("it needs `node serve.js` running in the session") as string,
+  });
+}, 120_000);

@@ -109,7 +109,8 @@ export async function prepareLaunch(
   writeFileSync(folder.output, "", { flag: "a", mode: 0o600 });
 
   const reach = commandReach(spec.confinement);
-  const networkFolder = isCheck ? folder.network : session.network;
+  const isAlone = isCheck && spec.confinement.joinsSession !== true;
+  const networkFolder = isAlone ? folder.network : session.network;
   const entries = isCheck ? null : context.entries;
   if (entries !== null) linkEntries(entries);
   const options = context.sandbox();
@@ -127,7 +128,7 @@ export async function prepareLaunch(
   const link =
     programs === null
       ? null
-      : await context.networks.link(networkFolder, session.base, reach, isCheck ? null : () => groundOf(ground), programs);
+      : await context.networks.link(networkFolder, session.base, reach, isAlone ? null : () => groundOf(ground), programs, isCheck);
   const cached =
     programs === null && !isCheck
       ? null

@@ -57,6 +57,8 @@ export interface Joined {
   readonly pid: number;
   /** What goes before a program that is to join. */
   readonly command: string[];
+  /** The same for one that joins the network alone. */
+  readonly network: string[];
   /** Null where none was asked for. */
   readonly view: Standing | null;
 }
@@ -75,10 +77,14 @@ export async function joinNamespace(
 ): Promise<Joined> {
   const known = readHelper(folder, "holder");
   const view = ground === null ? null : known === null ? null : readView(folder);
-  if (known !== null && (ground === null || view !== null)) return { pid: known, command: joinCommand(known, programs, view), view };
+  if (known !== null && (ground === null || view !== null)) return joinedAt(known, programs, view);
   const made = ground === null ? null : viewFrom(folder, ground());
   const pid = await hold(folder, session, programs, made);
-  return { pid, command: joinCommand(pid, programs, made), view: made };
+  return joinedAt(pid, programs, made);
+}
+
+function joinedAt(pid: number, programs: SandboxPrograms, view: Standing | null): Joined {
+  return { pid, command: joinCommand(pid, programs, view), network: joinCommand(pid, programs, null), view };
 }
 
 function viewFrom(folder: string, mounts: readonly Mount[]): Standing {

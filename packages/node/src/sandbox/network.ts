@@ -41,8 +41,18 @@ export interface Link {
 
 /** Owns the proxies in this process and the namespaces' processes, by folder. Calls for one folder go one after another. */
 export interface Networks {
-  /** `session`: the folder with the note of who uses it. `ground` is what its commands see; null for a run that shares nothing. */
-  link(folder: string, session: string, reach: CommandReach, ground: (() => Mount[]) | null, programs: SandboxPrograms): Promise<Link>;
+  /**
+   * `session`: the folder with the note of who uses it. `ground` is what its commands see; null for a run that shares nothing.
+   * `seesItself`: this run shares the network alone, and has a view of its own.
+   */
+  link(
+    folder: string,
+    session: string,
+    reach: CommandReach,
+    ground: (() => Mount[]) | null,
+    programs: SandboxPrograms,
+    seesItself?: boolean,
+  ): Promise<Link>;
   /** Lets a run that an earlier process started go on reaching its hosts. */
   restore(folder: string, pass: Pass): Promise<void>;
   withdraw(folder: string, pass: Pass): void;
@@ -70,11 +80,12 @@ export function createNetworks(home: string, resolve: Resolve = resolveByDns): N
   };
 
   return {
-    link: (folder, session, reach, ground, programs) =>
+    link: (folder, session, reach, ground, programs, seesItself = false) =>
       inTurn(folder, async () => {
         const isAlone = reach === "none" && ground === null;
         if (isAlone) return { before: [], args: ["--unshare-net"], environment: {}, pass: null, view: null };
-        const { command, view } = await joinNamespace(folder, session, programs, ground);
+        const joined = await joinNamespace(folder, session, programs, ground);
+        const { command, view } = seesItself ? { command: joined.network, view: null } : joined;
         if (reach === "none") return { before: command, args: [], environment: {}, pass: null, view };
         await bridgeProxy(folder, programs, socketPath(home, folder));
         const pass = { token: randomBytes(16).toString("hex"), reach };

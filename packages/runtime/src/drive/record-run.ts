@@ -1,4 +1,5 @@
-import type { CallOutcome, CallPlan, SessionEvent } from "@holdfast/protocol";
+import type { CallOutcome, CallPlan, CheckDefinition, SessionEvent } from "@holdfast/protocol";
+import type { Baseline } from "../ports/index.ts";
 import type { Driver } from "./driver.ts";
 
 /**
@@ -19,10 +20,27 @@ export async function recordingRun(
     plan?.command === undefined || plan.cwd === undefined || baseline === null || !isAlone
       ? null
       : await driver.ports.verifier.beforeRun(plan.command, plan.cwd, baseline);
-  const outcome = await run();
+  const needed = await neededNow(driver, plan, baseline);
+  const ran = await run();
+  const attempt = driver.head.turn?.open.find(({ id }) => id === callId)?.attempt ?? 1;
+  const outcome = needed === null || ran.task === undefined ? ran : { ...ran, task: { ...ran.task, needed: { ...needed, attempt } } };
   if (looksAgain !== null && outcome.task !== undefined) driver.yielded = { callId, taskId: outcome.task.id, looksAgain };
   const record = looksAgain === null || outcome.exitCode !== 0 ? null : await looksAgain();
   return { outcome, events: record === null ? [] : [{ type: "run.recorded", payload: { callId, run: record } }] };
+}
+
+/** Where a check needs a command of this line: the tree that it is about to begin on. Null where none does. */
+async function neededNow(
+  { ports, registers }: Driver,
+  plan: CallPlan | null,
+  baseline: Baseline | null,
+): Promise<{ readonly line: string; readonly subject: string | null } | null> {
+  const line = plan?.command?.trim();
+  const isNeeded = ([, check]: readonly [string, CheckDefinition]): boolean =>
+    (check.kind === "command" || check.kind === "tests") && check.needs?.some((need) => need.trim() === line) === true;
+  if (line === undefined || !registers.entries("check").some(isNeeded)) return null;
+  if (plan?.cwd !== (await ports.files.identify(".")).real) return null;
+  return { line, subject: baseline === null ? null : await ports.verifier.subject(baseline).catch(() => null) };
 }
 
 /**

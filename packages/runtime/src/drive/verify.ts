@@ -33,6 +33,9 @@ function context(driver: Driver, runId: string, handOver: HandOver): VerifierCon
     inspected: driver.registers.entries("inspected").flatMap(([, parts]) => parts),
     runs: driver.registers.get("runs", "") ?? [],
     runningTasks: driver.registers.entries("task").map(([, task]) => task.ref),
+    needed: driver.registers
+      .entries("task")
+      .flatMap(([, { ref, callId, needed }]) => (needed === undefined ? [] : [{ ref, callId, ...needed }])),
     onOutput: (checkId, piece) => {
       const text = live.push(piece);
       if (text !== "") emitDelta(driver, { type: "output.delta", callId: checkId, offset, text });
@@ -94,9 +97,11 @@ export async function judgeRound(driver: Driver, round: number): Promise<Session
     await driver.ports.processes.endSession(driver.session, { forget: false });
     found = await look();
   }
-  const { verdict, report, forModel } = found;
+  const { report, forModel } = found;
+  const isLast = round >= limits.checkRounds;
+  const verdict = found.isLacking === true && !isLast ? "fail" : found.verdict;
   const judged: SessionEvent = { type: "round.judged", payload: { round, verdict, report } };
-  if (verdict !== "fail" || round >= limits.checkRounds) return [judged];
+  if (verdict !== "fail" || isLast) return [judged];
   const text = redact(forModel, driver.ports.secrets.values());
   const told: SessionEvent = {
     type: "notice.added",

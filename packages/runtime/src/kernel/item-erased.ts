@@ -1,4 +1,4 @@
-import type { EventPayload, Json } from "@holdfast/protocol";
+import type { EventPayload, Json, Task } from "@holdfast/protocol";
 import { callsOf } from "./answered.ts";
 import { erasedText } from "./erased.ts";
 import type { Head, RegisterKind, RegisterPut, Registers } from "./state.ts";
@@ -52,11 +52,16 @@ export function itemErased(
       ...registers.entries("inspected").flatMap(([id]) => (id === callId || id === outputOf ? [put("inspected", id, null)] : [])),
       ...ofCall(registers.entries("task")).flatMap(([id, task]) =>
         task.callId === callId
-          ? [put("task", id, { ...task, title: erasedText, ...(task.command === undefined ? {} : { command: erasedText }) })]
+          ? [put("task", id, { ...withoutNeed(task), title: erasedText, ...(task.command === undefined ? {} : { command: erasedText }) })]
           : [],
       ),
     ],
   };
+}
+
+function withoutNeed(task: Task): Task {
+  const { needed: _, ...rest } = task;
+  return rest;
 }
 
 /** In an order that is the same wherever it is asked for. */

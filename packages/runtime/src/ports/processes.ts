@@ -11,6 +11,8 @@ export interface Confinement {
   readonly roots: readonly string[];
   /** `session`: the session's shared network, temporary and cache folder. `check`: fresh ones, made for this run. */
   readonly purpose: "session" | "check";
+  /** A check that is on the session's network all the same, to reach what the session's commands serve. */
+  readonly joinsSession?: boolean;
   /** Folders shown at other places: the scratch copy of a check is bound over the workspace's own path. */
   readonly binds?: readonly { readonly from: string; readonly to: string; readonly writable: boolean }[];
 }

@@ -9,6 +9,15 @@ export interface Baseline {
   readonly inputs: Json;
 }
 
+/** A command of the session that a check needs. `subject`: digest of the tree that it began on; null where that isn't known. */
+export interface NeededTask {
+  readonly ref: string;
+  readonly line: string;
+  readonly callId: string;
+  readonly attempt: number;
+  readonly subject: string | null;
+}
+
 export interface VerifierContext {
   readonly session: string;
   /** Distinct for each attempt, so that the runs' records never collide. The id of each of its runs begins with it. */
@@ -21,6 +30,8 @@ export interface VerifierContext {
   readonly runs: readonly RecordedRun[];
   /** Commands of the session that still run; they are paused while a check runs. */
   readonly runningTasks: readonly string[];
+  /** Those of them that checks need, by the line that they were started with. */
+  readonly needed?: readonly NeededTask[];
   /** The session's baseline so far, where checks are added later: it stays, and only what is new is taken. */
   readonly earlier: Baseline | null;
   /** As for calls: told of the process that a check's run hangs on. */
@@ -32,8 +43,10 @@ export type Verdict = {
   /** `none`: nothing fails, and nothing that a person asked for was there to prove. */
   readonly verdict: "pass" | "weak" | "fail" | "none";
   readonly report: Report;
-  /** What the model is told after a failed round. */
+  /** What the model is told after a failed round, or where it can still bring what a check needs. */
   readonly forModel: string;
+  /** Weak only for want of a running command that the model can start. */
+  readonly isLacking?: boolean;
 };
 
 /** Runs checks and binds their results to what they tested. */
