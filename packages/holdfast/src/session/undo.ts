@@ -5,6 +5,7 @@ import { eventPayloads } from "@holdfast/protocol/event";
 import type { Checkpoints, Restore, RestoreResult, RestoreStep } from "@holdfast/runtime";
 import { isSameNode } from "@holdfast/runtime/tree-change";
 import type { OpenHost } from "../runtime-api.ts";
+import { changedAtOnce } from "../undo/at-once.ts";
 import { undoDiff } from "../undo/diff.ts";
 import { payloadOf, readJournal, stepsOf } from "../undo/journal.ts";
 import { notUndone, type OtherCall } from "../undo/not-undone.ts";
@@ -117,7 +118,8 @@ async function prepare(host: OpenHost, checkpoints: Checkpoints, session: string
     const now = await checkpoints.nodesAt(steps.map(({ path }) => path));
     const open = steps.filter(({ path, to }) => !isSameNode(now.get(path) ?? null, to));
     if (steps.length === 0 && reach === "last") continue;
-    const conflicts = conflictsOf(open, interleaved, now);
+    const shared = await changedAtOnce(host.ports.log, session, events, journal, checkpoints);
+    const conflicts = conflictsOf(open, interleaved, shared, now);
     if (conflicts.length > 0) throw conflictError(conflicts);
     const { cwd } = host.ports.files;
     const diff = await undoDiff(
@@ -152,12 +154,15 @@ function placesOf(events: readonly StoredEvent[], reach: UndoReach): number[] {
 function conflictsOf(
   steps: readonly RestoreStep[],
   interleaved: readonly string[],
+  shared: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, RestoreStep["from"]>,
 ): string[] {
   const conflicts: string[] = [];
   for (const { path, from, to } of steps) {
     const current = now.get(path) ?? null;
-    if (interleaved.includes(path)) conflicts.push(`${path}: changed by something else between the session's steps`);
+    const other = shared.get(path);
+    if (other !== undefined) conflicts.push(`${path}: changed by the session ${other} at the same time`);
+    else if (interleaved.includes(path)) conflicts.push(`${path}: changed by something else between the session's steps`);
     else if (!isSameNode(current, from)) conflicts.push(`${path}: ${current === null ? "deleted" : "changed"} since`);
     else if (to?.kind === "other") conflicts.push(`${path}: a socket or a device can't be made again`);
     else if (to !== null && to.content === null && to.digest !== null && to.digest !== from?.digest)

@@ -35,7 +35,8 @@ export function planUndo({ entries, undos }: Pick<Journal, "entries" | "undos">)
   return { steps: steps.sort((a, b) => (a.path < b.path ? -1 : 1)), interleaved };
 }
 
-function withoutUndone(entries: readonly JournalEntry[], undos: Journal["undos"]): readonly JournalEntry[] {
+/** What no undo has taken back. */
+export function withoutUndone(entries: readonly JournalEntry[], undos: Journal["undos"]): readonly JournalEntry[] {
   let left = entries;
   for (const { seq, since } of undos) {
     const isWithin = (entry: JournalEntry): boolean => entry.seq >= since && entry.seq <= seq;

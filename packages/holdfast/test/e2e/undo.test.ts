@@ -59,6 +59,20 @@ test("a folder in which a command made a repository stays, and is told as what i
   expect((await place.start(["undo"]).finished).stderr).toContain("nothing to undo");
 });
 
+test("what two sessions changed in a file at the same time is taken back from neither, and the other is named", async () => {
+  const place = await createPlace(script("until [ -e go ]; do sleep 0.1; done; echo mine >> a.txt; echo x > x$$"), files);
+  const at = (path: string) => join(place.workspace, path);
+  const both = ["1", "2"].map((name) => place.start(["exec", "--sandbox", "off", "--approvals", "allow", name]));
+  // Both have looked at the files by then, and one of them runs.
+  await Promise.any(both.map(({ shows }) => shows("waiting for the workspace")));
+  writeFileSync(at("go"), "");
+  await Promise.all(both.map(({ finished }) => finished));
+  expect(readFileSync(at("a.txt"), "utf8")).toBe("one\nmine\nmine\n");
+  const { code, stderr } = await place.start(["undo"]).finished;
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/a\.txt: changed by the session ses_\w+ at the same time/)]);
+  expect(readFileSync(at("a.txt"), "utf8")).toBe("one\nmine\nmine\n");
+});
+
 test("undo --to a step keeps what came before it, and refuses where a person changed a file since", async () => {
   const place = await createPlace(script("echo first > a.txt", "echo second > a.txt; echo new > n.txt", "rm b.txt"), files);
   const at = (path: string) => join(place.workspace, path);
