@@ -149,16 +149,19 @@ test("outputSchema: the answer is JSON under it, and the next run without one is
 
 test("images reach the model, with words and without, in a new thread and in one that goes on", async () => {
   const { place, thread } = await setUp(() => ({ text: "Seen." }));
-  const path = join(place.home, "dot.png");
+  const [path, another] = [join(place.home, "dot.png"), join(place.home, "another.png")];
   const base64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
   writeFileSync(path, Buffer.from(base64, "base64"));
+  writeFileSync(another, Buffer.from(base64.replace("mNkYPhf", "mNkYPhe"), "base64"));
   await thread.run([{ type: "local_image", path }]);
   await thread.run([
     { type: "text", text: "what is" },
     { type: "text", text: "on it?" },
+    { type: "local_image", path: another },
+    // The same one again is shown once.
     { type: "local_image", path },
   ]);
-  const images = place.server.requests.map((request) => JSON.stringify(request).split(`data:image/png;base64,${base64}`).length - 1);
+  const images = place.server.requests.map((request) => JSON.stringify(request).split("data:image/png;base64,").length - 1);
   expect(images).toEqual([1, 2]);
   expect(JSON.stringify(place.server.requests[1])).toContain("what is\\n\\non it?");
 });
