@@ -1,3 +1,5 @@
+import { tester } from "@holdfast/runtime/paths/linear";
+
 /**
  * Globs over paths with `/`: `*` and `?` within a name, `**` across folders, `[…]`, `{a,b}`. A glob without `/` matches a
  * file's name in any folder; one that ends with `/` matches everything below. One test for all `globs`, made to be
@@ -12,9 +14,20 @@ export function matcher(globs: readonly string[]): (path: string) => boolean {
     if (whole.includes("/") || glob.startsWith("/")) paths.push(source(whole));
     else names.push(source(whole));
   }
-  const name = names.length === 0 ? null : new RegExp(`^(?:${names.join("|")})$`, "su");
-  const path = paths.length === 0 ? null : new RegExp(`^(?:${paths.join("|")})$`, "su");
-  return (file) => (name?.test(file.slice(file.lastIndexOf("/") + 1)) ?? false) || (path?.test(file) ?? false);
+  const ofName = testers(names);
+  const ofPath = testers(paths);
+  return (file) => {
+    const name = file.slice(file.lastIndexOf("/") + 1);
+    return ofName.some((test) => test(name)) || ofPath.some((test) => test(file));
+  };
+}
+
+/** Those with few stars in one, which is quick to ask of many files; each of the others by itself. */
+function testers(sources: readonly string[]): ((text: string) => boolean)[] {
+  const isPlain = (one: string): boolean => (one.match(/\*/g) ?? []).length <= 3;
+  const plain = sources.filter(isPlain);
+  const together = plain.length === 0 ? null : new RegExp(`^(?:${plain.join("|")})$`, "su");
+  return [...(together === null ? [] : [(text: string) => together.test(text)]), ...sources.filter((one) => !isPlain(one)).map(tester)];
 }
 
 function source(glob: string): string {

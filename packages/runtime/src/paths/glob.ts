@@ -1,3 +1,5 @@
+import { tester } from "./linear.ts";
+
 /**
  * The globs of every port and tool, so that one pattern means one thing everywhere.
  *
@@ -11,8 +13,7 @@ export function compileGlob(pattern: string): (relativePath: string) => boolean 
   if (text.endsWith("/")) text += "**";
   const anchored = text.startsWith("/") || text.includes("/");
   const source = translate(text.replace(/^\/+/, "").replace(/(?:\*\*\/)+/g, "**/"));
-  const expression = new RegExp(anchored ? `^(?:${source})$` : `^(?:.*/)?(?:${source})$`, "su");
-  return (relativePath) => expression.test(relativePath);
+  return tester(anchored ? source : `(?:.*/)?(?:${source})`);
 }
 
 /** The folder that every match lies in, read off the front of the pattern; empty where there is none. */
