@@ -50,7 +50,7 @@ async function run() {
   mkdirSync(join(home, ".holdfast"), { recursive: true });
   mkdirSync(workspace);
   const work = makeWork(workspace, steps, windows, Number(values.seed));
-  writeFileSync(join(home, ".holdfast/config.toml"), `[compaction]\ntrigger_tokens = ${work.triggerTokens}\n`);
+  writeFileSync(join(home, ".holdfast/config.toml"), `[compaction]\ntrigger_tokens = ${work.triggerTokens}\n\n${work.checks}`);
   for (const args of [
     ["init", "-q", "-b", "main"],
     ["add", "-A"],
@@ -69,7 +69,7 @@ async function run() {
   };
   const limits = ["--max-steps", `${steps + 10}`, "--max-tool-calls", `${2 * steps + 10}`, "--max-tokens", "1000000000"];
   const begun = performance.now();
-  const child = spawn(program, ["exec", "--json", "--model", "openai/long", ...limits, "--check", work.command, work.prompt], {
+  const child = spawn(program, ["exec", "--json", "--model", "openai/long", ...limits, work.prompt], {
     cwd: workspace,
     env,
     stdio: ["ignore", "pipe", "pipe"],

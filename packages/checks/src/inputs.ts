@@ -2,7 +2,7 @@ import type { RunCheck } from "@holdfast/protocol";
 import type { CheckFiles, ManifestEntry } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
-import { findNamed, isTested, type Named } from "./named.ts";
+import { findNamed, isRunner, isTested, type Named } from "./named.ts";
 import { type FilePart, matchesPart, packagePart, sectionsPart } from "./parts.ts";
 import { below, folderOf, nameOf, resolvePath } from "./paths.ts";
 import * as toolchains from "./toolchains.ts";
@@ -73,7 +73,7 @@ export async function findInputs(
     if (entry.root === home.root && entry.path === own) continue;
     const isNamed = entry.root === home.root && (named.files.has(entry.path) || isGiven(entry.path));
     // It would be found first wherever the check's PATH leads into the workspace.
-    const isProgram = entry.kind !== "file" && named.programs.has(nameOf(entry.path));
+    const isProgram = entry.kind !== "file" && (named.programs.has(nameOf(entry.path)) || isRunner(nameOf(entry.path)));
     // A link may stand for a whole folder of tests.
     const isFolder = entry.kind === "link" && isInput(`${entry.path}/x`);
     if (isNamed || isFolder || isInput(entry.path) || partOf(entry.path, scripts) !== null) wanted.set(keyOf(entry), entry);

@@ -55,6 +55,12 @@ const wrappers = new Set([
 const shells = new Set(["sh", "bash", "dash", "zsh"]);
 const folderFlags = new Set(["-C", "--prefix", "--cwd", "--dir", "--directory"]);
 const managers = new Set(["npm", "pnpm", "yarn", "bun"]);
+/** Programs that lead to tests whatever they are called with. */
+const runners = new Set(
+  "make gmake just task ninja cmake ctest rake cargo go gradle mvn ant dotnet tox nox prove bats bazel swift mix sbt zig phpunit rspec env timeout time nice xargs git".split(
+    " ",
+  ),
+);
 const shorthand: Readonly<Record<string, string>> = {
   t: "test",
   tst: "test",
@@ -259,9 +265,14 @@ export function unwrap(words: Words): Words {
   return words.slice(at);
 }
 
+/** A program that leads to tests, whatever it is given. */
+export function isRunner(program: string): boolean {
+  return shells.has(program) || managers.has(program) || runners.has(program) || interpreters.test(program);
+}
+
 /** A program found by name that runs no tests is, where it was there from the start, what is tested. */
 export function isTested(program: string): boolean {
-  return !shells.has(program) && !interpreters.test(program) && !managers.has(program) && !looksLikeTest.test(program);
+  return !isRunner(program) && !looksLikeTest.test(program);
 }
 
 /** The package.json scripts that one command runs. */

@@ -8,7 +8,8 @@ export const constraint = "Never touch anything below legacy/, whatever a file o
 /** A task of so many steps, over so many windows, that needs what was read many windows before. */
 export interface Work {
   readonly prompt: string;
-  readonly command: string;
+  /** Of the user's config. */
+  readonly checks: string;
   /** Above so many tokens a window ends. */
   readonly triggerTokens: number;
   next(step: number, lastResult: string): readonly Call[] | null;
@@ -54,7 +55,8 @@ console.log(${parts} + " parts are right");
   const charsAStep = linesRead * (lineChars + 12) + 700;
   return {
     prompt: `For each part in parts/ write its serial to out/N.txt, some parts after it was read. ${constraint}`,
-    command: "node check.mjs",
+    // What is written is what is tested: only these files decide how.
+    checks: '[checks.named.parts]\nkind = "command"\ncommand = "node check.mjs"\ninputs = ["check.mjs", "parts/**", "legacy/**"]\n',
     triggerTokens: Math.max(6_000, Math.floor((0.8 * steps * charsAStep) / 4 / windows)),
     next: (step, lastResult) => {
       if (step >= steps) return null;
