@@ -54,3 +54,22 @@ test.each(providers)(
     expect(stdout).toContain(`+ - ${rule}`);
   },
 );
+
+test("a window that is full when a check has failed is shortened, and the turn goes on to mend it", async () => {
+  let asked = 0;
+  const place = await createPlace(
+    () => {
+      if (isJudgement(place.server.requests.at(-1)!)) return { text: "" };
+      asked += 1;
+      if (asked === 1) return { calls: [{ name: "read_file", input: { path: "long.txt", limit: 150 } }] };
+      if (asked === 3) return { calls: [{ name: "run_command", input: { command: "echo ready > state.txt" } }] };
+      return { text: "Done." };
+    },
+    { "long.txt": lines, "state.txt": "draft\n" },
+  );
+  mkdirSync(join(place.home, ".holdfast"), { recursive: true });
+  writeFileSync(join(place.home, ".holdfast/config.toml"), "[compaction]\ntrigger_steps = 2\n");
+  const { code, stderr } = await place.start(["exec", "--check", "grep -q ready state.txt", "go"]).finished;
+  expect(code, stderr).toBe(0);
+  expect((await place.start(["compactions", await place.session()]).finished).stdout).toMatch(/^1\. /);
+});

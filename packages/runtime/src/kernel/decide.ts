@@ -89,10 +89,11 @@ function wanted(state: State, turn: Turn, now: number): Effect[] {
     if (call.state === "intended")
       effects.push({ type: "call", key: `call:${call.id}:${call.attempt}`, callId: call.id, attempt: call.attempt });
   }
-  if (head.compacting !== undefined && !turn.saysDone && sampling === null && turn.open.length === 0)
-    return [...effects, compaction(state)];
-  if (turn.saysDone && sampling === null && turn.open.length === 0)
+  if (sampling !== null || turn.open.length > 0) return effects;
+  if (turn.saysDone)
     effects.push(...conclusion(state, turn, checks.some(({ isRequired }) => isRequired) ? checks.map(({ id }) => id) : []));
+  // A turn that goes on although the model said that it was done, after a check that failed, has nothing to conclude any more.
+  if (head.compacting !== undefined && (!turn.saysDone || effects.length === 0)) effects.push(compaction(state));
   return effects;
 }
 
