@@ -139,6 +139,8 @@ describe.each(["off", "workspace-write"] as const)("a command, sandbox %s", (mod
     );
     await untilOutput(processes, running.ref, "b\n");
     await processes.pause(running.ref, true);
+    // What it had said is still taken from the pipe.
+    await run("sleep 0.2");
     const { size } = await processes.read(running.ref, 0, 0);
     await run("sleep 0.3");
     expect((await processes.read(running.ref, 0, 0)).size).toBe(size);
