@@ -32,8 +32,9 @@ export async function careFor(looks: readonly Look[], care: Care): Promise<reado
   if (item !== null) {
     // What was undone refers to the content before still, so that it can't be forgotten with the edit.
     if (random.chance(0.5)) {
-      faults.push(...(await untilDone(["undo", main.session, "--all"], hasEvent(main.session, "edits.undone"), care)));
-      faults.push(...notUndone(main, care));
+      const undone = await untilDone(["undo", main.session, "--all"], hasEvent(main.session, "edits.undone"), care);
+      // What the fork changed while a command ran here is taken back from neither, and said.
+      if (!undone.some((fault) => fault.includes("at the same time"))) faults.push(...undone, ...notUndone(main, care));
     }
     faults.push(...(await untilDone(["sessions", "erase", main.session, item.id], hasEvent(main.session, "erasure.finished"), care)));
     const stored = (await lookAt(care.home)).flatMap((look) => look.stored);

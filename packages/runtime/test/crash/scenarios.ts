@@ -241,6 +241,14 @@ const retried: Scenario = {
   steps: [go, drive],
 };
 
+const advised: Scenario = {
+  ...plain,
+  name: "calls that fall short, one after the other",
+  tools: () => [createTestTool({ name: "fail", run: async () => ({ ...done("it did not work"), status: "failed" as const }) })],
+  answer: (index) => (index < 3 ? { calls: [{ name: "fail", input: { n: index } }] } : { text: "done" }),
+  steps: [go, drive],
+};
+
 const schema: Scenario = {
   ...plain,
   name: "an answer under a schema",
@@ -354,6 +362,7 @@ export const scenarios: readonly Scenario[] = [
   approval,
   question,
   deadlines,
+  advised,
   hooks,
   failing,
   shortened,
