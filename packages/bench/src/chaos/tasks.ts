@@ -62,7 +62,7 @@ export function nextTask(looks: readonly Look[], standing: Standing): Task {
   }
   // Somebody answers once more, before the first answer is taken.
   const doubled = look.status === "waiting" && look.hasPost ? look.approvals[0] : undefined;
-  if (doubled !== undefined && random.chance(0.5)) return small("approvals", "answer", doubled, "deny");
+  if (doubled !== undefined && random.chance(0.7)) return small("approvals", "answer", doubled, "deny");
   // Answered in time, and taken too late.
   if (isLate && look.status === "waiting" && look.hasPost && random.chance(0.5)) {
     return { ...work("exec", "resume", "--json", session), clockAheadMs: tooLateMs };

@@ -35,8 +35,8 @@ export type Branch = (typeof branches)[number];
 export const lastWords = '{"done":true}';
 export const schema = { type: "object", properties: { done: { type: "boolean" } }, required: ["done"], additionalProperties: false };
 
-/** The checks that a session is given, where it is given any. The second changes a file, so that the first is run once more. */
-export const checks = ["git grep -q after -- main-edit.txt", "date +%N >stamp"] as const;
+/** The checks that a session is given, where it is given any. The second changes a file, so that the first is run once more: they are run in the order of their ids. */
+export const checks = ["git grep -qw after -- main-edit.txt", "date +%s.%N >stamp"] as const;
 
 /** Where the effects of one place go, and what else it has. */
 export interface Addresses {
@@ -115,18 +115,19 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, comp
     marks: [mark(`stumble${n}`, "command", "probe", { exitCode: 4 })],
   });
   const outside = isAsked ? [] : [charges, read, mcp];
+  const builds = branch === "main" && hasChecks && !isAsked ? [built] : [];
   if (length === "brief") return [charges, read];
-  if (compacts) return (branch === "fork" ? ["5"] : ["1", "2", "3", "4"]).map(wordy);
-  if (stumbles && length !== "long") return (branch === "fork" ? ["4", "5"] : ["1", "2", "3"]).map(stumble);
+  if (compacts) return [...builds, ...(branch === "fork" ? ["5"] : ["1", "2", "3", "4"]).map(wordy)];
+  if (stumbles && length !== "long") return [...builds, ...(branch === "fork" ? ["4", "5"] : ["1", "2", "3"]).map(stumble)];
   if (length === "outside" && !isAsked) {
     // No name holds another's: a call is found by its mark's.
     const again = ["2", "3", "4"].flatMap((n) => [charging(n), buying(n)]);
-    return branch === "fork" ? again.slice(0, 2) : again;
+    return branch === "fork" ? again.slice(0, 2) : [...builds, ...again];
   }
   if (length === "short")
     return branch === "fork"
       ? [...(isAsked ? [reviewed()] : []), edit("edit")]
-      : [...(isAsked ? [reviewed(), asking, reviewed("2")] : hasChecks ? [built] : []), edit("edit"), yielded, asking];
+      : [...(isAsked ? [reviewed(), asking, reviewed("2")] : builds), edit("edit"), yielded, asking];
   if (branch === "fork") return [...outside.slice(0, 1), failing, edit("edit")];
   return [
     ...outside,
@@ -147,7 +148,7 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, comp
             marks: [mark("commit", "commit", "probe", { exitCode: 0 })],
           },
         ]),
-    ...(hasChecks && !isAsked ? [built] : []),
+    ...builds,
     failing,
     asking,
     ...(length === "long" ? [yielded] : []),
