@@ -13,7 +13,7 @@ export function definitionText(check: CheckDefinition): string {
     case "inspected":
       return JSON.stringify([check.kind, check.range, check.files]);
     default:
-      return JSON.stringify({ ...check, id: "", name: "", authority: "", isRequired: true });
+      return JSON.stringify({ ...check, id: "", name: "", authority: "", isRequired: true, order: undefined });
   }
 }
 

@@ -12,6 +12,8 @@ const asked = {
   name: z.string(),
   authority: trustLabel,
   isRequired: z.boolean(),
+  /** Its place among those that were named together: they run in this order, and before all that have none. */
+  order: z.number().int().nonnegative().optional(),
   /** Globs: it applies only where a changed path matches one. Absent or empty: always. */
   when: z.array(z.string()).optional(),
   /** The user's message or the call that it came from; it is erased with that. */

@@ -35,7 +35,7 @@ export type Branch = (typeof branches)[number];
 export const lastWords = '{"done":true}';
 export const schema = { type: "object", properties: { done: { type: "boolean" } }, required: ["done"], additionalProperties: false };
 
-/** The checks that a session is given, where it is given any. The second changes a file, so that the first is run once more: they are run in the order of their ids. */
+/** The checks that a session is given, where it is given any. The second changes a file, so that the first is run once more. */
 export const checks = ["git grep -qw after -- main-edit.txt", "date +%s.%N >stamp"] as const;
 
 /** Where the effects of one place go, and what else it has. */

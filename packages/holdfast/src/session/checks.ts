@@ -36,6 +36,11 @@ export function newChecks({ config, sources }: LoadedConfig, named: readonly str
   return [...new Map([...configured, ...byName, ...checksFromCommands(named)].map((check) => [check.id, check])).values()];
 }
 
+/** Checks that are run and told in this order. */
+export function inOrder<T extends CheckDefinition>(checks: readonly T[]): T[] {
+  return checks.map((check, order) => ({ ...check, order }));
+}
+
 type Configured = Config["checks"]["named"][string];
 
 /** The constraints of the config and of flags, as checks. */

@@ -22,7 +22,7 @@ import { spread } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { HostOptions, Hosts, OpenHost, SessionStanding } from "../runtime-api.ts";
 import { modeOf } from "../policy/modes.ts";
-import { checksFromCommands, newChecks, statedConstraints } from "./checks.ts";
+import { checksFromCommands, inOrder, newChecks, statedConstraints } from "./checks.ts";
 import { assertFree, newestSession, sessionById, untilFree } from "./find-session.ts";
 import type { SessionWishes } from "./flags.ts";
 import { settingsFrom, settingsPatch } from "./flags.ts";
@@ -140,7 +140,7 @@ export async function startSession(
   });
   assertNesting(io.env, settings.limits);
   const stated = await statedConstraints(setup.loaded, wishes.constraints);
-  const checks = [...(about.checks ?? newChecks(setup.loaded, wishes.checks)), ...stated];
+  const checks = inOrder([...(about.checks ?? newChecks(setup.loaded, wishes.checks)), ...stated]);
   const host = await hosts.openHost(setup, {
     cwd: workspace.cwd,
     roots,
@@ -225,7 +225,7 @@ export async function resumeSession(
     if (Object.keys(patch).length > 0) await host.runtime.changeSettings(host.ports, session, patch);
     const { constraints } = wishes;
     const stated = constraints === undefined ? [] : (await import("@holdfast/checks/constraints")).flagConstraints(constraints);
-    const checks = [...checksFromCommands(wishes.checks), ...stated];
+    const checks = inOrder([...checksFromCommands(wishes.checks), ...stated]);
     if (checks.length > 0) await host.runtime.acceptChecks(host.ports, session, checks);
     return {
       host,

@@ -1,3 +1,4 @@
+import { checksInOrder } from "../kernel/active-checks.ts";
 import type { Driver } from "./driver.ts";
 
 /** Of a turn that reached a limit: what it did and what it cost, and what nobody has looked at or done yet. */
@@ -9,7 +10,7 @@ export function accountOf(driver: Driver): string[] {
   const spent =
     cost === null ? "at an unknown cost" : `for $${Number(cost.toFixed(4))}${head.hasUnknownCost === true ? " and what is unknown" : ""}`;
   const minutes = Number((turn.activeMs / 60_000).toFixed(1));
-  const checks = registers.entries("check").flatMap(([, check]) => (check.isRequired ? [check.name] : []));
+  const checks = checksInOrder(registers).flatMap((check) => (check.isRequired ? [check.name] : []));
   const refused = registers.entries("denied").length;
   const open = (registers.get("plan", "")?.steps ?? []).filter((step) => step.status !== "completed").length;
   return [

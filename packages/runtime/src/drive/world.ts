@@ -1,3 +1,4 @@
+import { checksInOrder } from "../kernel/active-checks.ts";
 import type { SessionEvent, Settings, ShedPart, WorldSection } from "@holdfast/protocol";
 import { usesOf } from "../kernel/near.ts";
 import { compareWorld, isNews, type WorldChange } from "../kernel/world.ts";
@@ -63,7 +64,7 @@ function passingState({ head, registers }: Driver): PassingState {
 
 function described(driver: Driver, settings: Settings): WorldSection[] {
   // What the user's words say the model has read as they were written.
-  const checks = driver.registers.entries("check").flatMap(([, check]) => (check.constraint?.source === "words" ? [] : [check]));
+  const checks = checksInOrder(driver.registers).filter(({ constraint }) => constraint?.source !== "words");
   return driver.ports.director.describe({ settings, checks });
 }
 

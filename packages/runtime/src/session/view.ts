@@ -1,3 +1,4 @@
+import { checksInOrder } from "../kernel/active-checks.ts";
 import type {
   Approval,
   CheckDefinition,
@@ -92,7 +93,7 @@ function standingOf(session: string, row: SessionRow, registers: Registers): Omi
     settings,
     roots: about.roots,
     cwd: about.cwd,
-    checks: registers.entries("check").map(([, check]) => check),
+    checks: checksInOrder(registers),
     openApprovals: registers.entries("approval").flatMap(([, { approval, status }]) => (status === "open" ? [approval] : [])),
     openQuestions: registers.entries("question").flatMap(([, { question, status }]) => (status === "open" ? [question] : [])),
     plan: registers.get("plan", "")?.steps ?? [],
