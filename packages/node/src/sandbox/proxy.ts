@@ -29,17 +29,7 @@ export interface RefusedHost {
 const mostRefusals = 20;
 
 /** Headers that concern one connection alone (RFC 9110, 7.6.1), and the proxy's own. */
-const hopByHop = [
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-];
+const hopByHop = ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade"];
 
 export async function openProxy(socketPath: string, resolve: Resolve): Promise<HostProxy> {
   const passes = new Map<string, { readonly reach: Reach; readonly refused: Map<string, RefusedHost> }>();
@@ -56,10 +46,11 @@ export async function openProxy(socketPath: string, resolve: Resolve): Promise<H
   };
 
   http.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    void forward(request, response, answer);
+    // Whatever fails for one client is its own affair: nothing of it may end this process.
+    forward(request, response, answer).catch(() => response.destroy());
   });
   http.on("connect", (request: IncomingMessage, client: Socket, head: Buffer) => {
-    void tunnel(request, client, head, answer);
+    tunnel(request, client, head, answer).catch(() => client.destroy());
   });
   http.on("clientError", (_error, client: Duplex) => client.destroy());
 
@@ -103,6 +94,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, answe
   const port = url.port === "" ? 80 : Number(url.port);
   const verdict = await answer(tokenOf(request), url.hostname, port);
   if (verdict.type !== "allowed") return refuse(response, 403, verdict.reason);
+  // A body keeps the framing it came with: without any it would be the next request for whoever reads on.
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !hopByHop.includes(name)));
   const onward = httpRequest(
     {
@@ -111,16 +103,26 @@ async function forward(request: IncomingMessage, response: ServerResponse, answe
       path: url.pathname + url.search,
       headers: { ...headers, host: url.host },
     },
-    (reply) => {
-      const kept = Object.entries(reply.headers).filter(([name, value]) => !hopByHop.includes(name) && value !== undefined);
-      response.writeHead(reply.statusCode ?? 502, Object.fromEntries(kept) as Record<string, string | string[]>);
-      reply.pipe(response);
-      reply.on("error", () => response.destroy());
-    },
+    (reply) => answerWith(reply, response),
   );
   onward.on("error", (error) => (response.headersSent ? response.destroy() : refuse(response, 502, error.message)));
   response.on("close", () => onward.destroy());
   request.pipe(onward);
+}
+
+function answerWith(reply: IncomingMessage, response: ServerResponse): void {
+  reply.on("error", () => response.destroy());
+  const status = reply.statusCode ?? 0;
+  try {
+    if (status < 200 || status > 599) return refuse(response, 502, `it answered with the status ${status}`);
+    // Ours has its own framing.
+    const kept = Object.entries(reply.headers).filter(([name]) => !hopByHop.includes(name) && name !== "transfer-encoding");
+    response.writeHead(status, Object.fromEntries(kept));
+    reply.pipe(response);
+  } catch {
+    // What it sent can't be sent on.
+    response.destroy();
+  }
 }
 
 /** CONNECT: bytes pass as they are; only the name and the address they go to are checked. */

@@ -60,6 +60,7 @@ export function isMetadataHost(name: string): boolean {
 export async function answerHost(host: string, port: number, reach: Reach, resolve: Resolve): Promise<HostAnswer> {
   const name = normalHost(host);
   if (name === null) return { type: "refused", reason: `${host} is not a host name` };
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return { type: "refused", reason: `${port} is not a port` };
   const isNamed = isNamedHost(name, port, reach.hosts);
   if (!isNamed && !reach.isOpen) return { type: "refused", reason: `${name}:${port} is not on the list of allowed hosts` };
   let addresses: readonly string[];
