@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Inspection } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Checkpoints } from "@holdfast/runtime";
-import { decodeManifest } from "@holdfast/node/observer/manifest";
+import { readManifest } from "@holdfast/node/observer/manifest";
 import { sha256 } from "@holdfast/runtime/hash";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
@@ -168,9 +168,9 @@ async function scopeNow(
   const { observer, verifier, blobs } = host.ports;
   const scope = baseline?.type === "baseline.recorded" ? baseline.payload : { manifest: null, inputs: null };
   const { manifest } = await observer.snapshot(scope.manifest);
-  const bytes = await blobs.get(manifest);
+  const listed = await readManifest(manifest, (blob) => blobs.get(blob));
   const places = new Map(view.roots.map((root) => [root.id, root.path]));
-  const isListed = bytes !== null && decodeManifest(bytes).records.some((one) => join(places.get(one.root) ?? "", one.path) === path);
+  const isListed = listed !== null && listed.records.some((one) => join(places.get(one.root) ?? "", one.path) === path);
   const isGone = (await lookAt(path)) === null;
   return { isInScope: isListed || isGone, subject: await verifier.subject(scope) };
 }

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import type { Checkpoint, EventPayload, Report, Root, TreeNode } from "@holdfast/protocol";
-import { decodeManifest } from "@holdfast/node/observer/manifest";
+import { readManifest } from "@holdfast/node/observer/manifest";
 import type { FileRecord, Manifest } from "@holdfast/node/observer/manifest";
 import type { BlobStore, Checkpoints, RecordedEvent } from "@holdfast/runtime";
 import { type Doer, inOrder, type FileState } from "@holdfast/runtime/inspect/file-history";
@@ -205,7 +205,7 @@ function undone(callIds: readonly string[], path: string, events: readonly Recor
 function createManifests(blobs: BlobStore): (id: string) => Promise<Manifest | null> {
   const read = new Map<string, Promise<Manifest | null>>();
   return (id) => {
-    const known = read.get(id) ?? blobs.get(id).then((bytes) => (bytes === null ? null : decodeManifest(bytes)));
+    const known = read.get(id) ?? readManifest(id, (blob) => blobs.get(blob));
     read.set(id, known);
     return known;
   };

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { HoldfastError } from "@holdfast/protocol/error";
 import type { ManifestEntry } from "@holdfast/runtime";
 
 /** Where the content of a manifest's file is: at `offset` in a blob of kept contents. */
@@ -19,14 +20,26 @@ export interface Manifest {
   readonly records: readonly FileRecord[];
   /** Ignore rules by root and repository folder. */
   readonly rules: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** The manifest that it is written against: whoever keeps it must keep that too. Absent: it is written whole. */
+  readonly base?: string;
+}
+
+/** A manifest that is written whole, with its id. */
+export interface ManifestBase {
+  readonly id: string;
+  readonly manifest: Manifest;
 }
 
 interface Header {
   readonly holdfast: "manifest";
-  readonly version: 1;
+  /** 2: some of its lines stand for lines of its base. */
+  readonly version: 1 | 2;
+  readonly base?: string;
   readonly rules: Manifest["rules"];
   readonly blobs: readonly string[];
 }
+
+const newestVersion = 2;
 
 const kinds = { file: "f", executable: "x", link: "l", submodule: "s", other: "o" } as const;
 const kindOf = new Map<string, ManifestEntry["kind"]>();
@@ -86,23 +99,85 @@ export function subjectOf(records: readonly FileRecord[]): string {
   return hash.digest("hex");
 }
 
-/** A header line of JSON, then a line a file: size, oid, repository, blob, offset, kind, digest, [root, path]; the names as JSON. */
-export function encodeManifest(manifest: Manifest): Uint8Array {
+/**
+ * A header line of JSON, then a line a file: size, oid, repository, blob, offset, kind, digest, [root, path]; the names as JSON.
+ * Against a base that shares most of the records (the same objects), a line `=`, first, number stands for so many of its lines.
+ */
+export function encodeManifest(
+  manifest: Manifest,
+  base: ManifestBase | null = null,
+): { readonly bytes: Uint8Array; readonly base?: string } {
   const blobs = new Set<string>();
   for (const { kept } of manifest.records) if (kept !== null) blobs.add(kept.blob);
-  const header: Header = { holdfast: "manifest", version: 1, rules: manifest.rules, blobs: [...blobs] };
-  const pieces: Buffer[] = [Buffer.from(`${JSON.stringify(header)}\n`)];
-  for (const run of runsOf(manifest.records)) pieces.push(run.lines);
-  return Buffer.concat(pieces);
+  const header = { holdfast: "manifest", rules: manifest.rules, blobs: [...blobs] } as const;
+  const runs = [...runsOf(manifest.records)];
+  const against = base === null ? null : linesAgainst(base.manifest, runs);
+  if (base === null || against === null)
+    return {
+      bytes: joined(
+        { ...header, version: 1 },
+        runs.map(({ lines }) => lines),
+      ),
+    };
+  return { bytes: joined({ ...header, version: 2, base: base.id }, against), base: base.id };
 }
 
-export function decodeManifest(bytes: Uint8Array): Manifest {
-  const [first = "{}", ...lines] = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().split("\n");
-  const header = JSON.parse(first) as Header;
+function joined(header: Header, lines: readonly Buffer[]): Uint8Array {
+  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...lines]);
+}
+
+/** Null where more than half of it is not in the base. */
+function linesAgainst(base: Manifest, runs: readonly Run[]): Buffer[] | null {
+  const places = new Map<Run, number>();
+  let [at, size, own] = [0, 0, 0];
+  for (const run of runsOf(base.records)) {
+    places.set(run, at);
+    at += run.records.length;
+  }
+  const lines: Buffer[] = [];
+  let copied = { from: 0, count: 0 };
+  const flush = (): void => {
+    if (copied.count > 0) lines.push(Buffer.from(`=\t${copied.from}\t${copied.count}\n`));
+    copied = { from: 0, count: 0 };
+  };
+  for (const run of runs) {
+    const place = places.get(run);
+    size += run.lines.length;
+    if (place === undefined) {
+      flush();
+      lines.push(run.lines);
+      own += run.lines.length;
+    } else if (copied.count > 0 && copied.from + copied.count === place) copied.count += run.records.length;
+    else {
+      flush();
+      copied = { from: place, count: run.records.length };
+    }
+  }
+  flush();
+  return own * 2 > size ? null : lines;
+}
+
+/** The manifest of an id; null where it, or what it is written against, is not there. Throws `session_newer`. */
+export async function readManifest(id: string, get: (id: string) => Promise<Uint8Array | null>): Promise<Manifest | null> {
+  const bytes = await get(id);
+  if (bytes === null) return null;
+  const { base } = headerOf(bytes);
+  if (base === undefined) return decodeManifest(bytes);
+  const whole = await get(base);
+  return whole === null ? null : decodeManifest(bytes, decodeManifest(whole).records);
+}
+
+/** `base`: the records of the manifest that it is written against. */
+export function decodeManifest(bytes: Uint8Array, base: readonly FileRecord[] = []): Manifest {
+  const header = headerOf(bytes);
   const records: FileRecord[] = [];
-  for (const line of lines) {
+  for (const line of asBuffer(bytes).toString().split("\n").slice(1)) {
     if (line === "") continue;
     const [size = "", oid = "", repo = "", blob = "", offset = "", kind = "", digest = "", name = "[]"] = line.split("\t");
+    if (size === "=") {
+      for (const record of base.slice(Number(oid), Number(oid) + Number(repo))) records.push(record);
+      continue;
+    }
     const [root = "", path = ""] = JSON.parse(name) as string[];
     records.push({
       root,
@@ -115,11 +190,30 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
       kept: blob === "" ? null : { blob, offset: Number(offset) },
     });
   }
-  return { records, rules: header.rules };
+  return { records, rules: header.rules, ...(header.base === undefined ? {} : { base: header.base }) };
 }
 
 /** The blobs that a manifest refers to: whoever keeps the manifest must keep these. */
 export function manifestBlobs(bytes: Uint8Array): readonly string[] {
+  const { blobs, base } = headerOf(bytes);
+  return base === undefined ? blobs : [base, ...blobs];
+}
+
+function headerOf(bytes: Uint8Array): Header {
   const end = bytes.indexOf(10);
-  return (JSON.parse(Buffer.from(bytes.subarray(0, end < 0 ? undefined : end)).toString()) as Header).blobs;
+  const header = JSON.parse(asBuffer(bytes.subarray(0, end < 0 ? undefined : end)).toString()) as Header;
+  if (header.version > newestVersion) {
+    throw new HoldfastError(
+      "session_newer",
+      `a list of the workspace's files is of format ${header.version}; this program knows ${newestVersion}`,
+      {
+        hint: "use the version of Holdfast that wrote the session, or a later one",
+      },
+    );
+  }
+  return header;
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -61,11 +61,12 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
       inTurn(async () => {
         const earlier = scope === null ? null : await load(scope);
         const { manifest, subject, gitTree } = await takeSnapshot(places, openRoots(), kept, earlier, wantsTree);
-        return { subject, manifest: await store(manifest), gitTree };
+        return { subject, manifest: await store(manifest, scope), gitTree };
       }),
     blobsOf: async (id) => {
-      const packs = (await load(id)).records.flatMap(({ kept: place }) => (place === null ? [] : [place.blob]));
-      return [id, ...new Set(packs)];
+      const { records, base } = await load(id);
+      const packs = records.flatMap(({ kept: place }) => (place === null ? [] : [place.blob]));
+      return [id, ...(base === undefined ? [] : [base]), ...new Set(packs)];
     },
     async isTracked(path) {
       if (existsSync(join(path, ".git"))) return true;

@@ -6,7 +6,7 @@ import { type Contents, createContents } from "./content.ts";
 import { createGit, type Git } from "./git.ts";
 import { createKeptContents, type KeptContents } from "./kept.ts";
 import type { ListPlaces } from "./list.ts";
-import { decodeManifest, encodeManifest, type Manifest } from "./manifest.ts";
+import { encodeManifest, type Manifest, readManifest } from "./manifest.ts";
 import type { SnapshotRoot } from "./snapshot.ts";
 import { openStatCache } from "./stat-cache.ts";
 
@@ -29,7 +29,8 @@ export interface WorkspaceParts {
   readonly rootPaths: readonly string[];
   readonly roots: () => readonly SnapshotRoot[];
   load(manifest: string): Promise<Manifest>;
-  store(manifest: Manifest): Promise<string>;
+  /** `scope`: the id of an earlier one of the session; where it is still much the same, only what is another is written. */
+  store(manifest: Manifest, scope?: string | null): Promise<string>;
 }
 
 /** Manifests kept decoded, those used last: the baseline's, the turn's and the last two. */
@@ -68,16 +69,20 @@ export function openParts({ files, blobs, cacheDir, home }: WorkspaceInput): Wor
         remember(id, known);
         return known;
       }
-      const bytes = await blobs.get(id);
-      if (bytes === null) throw new HoldfastError("session_corrupt", `The list of the workspace's files (${id}) is no longer stored.`);
-      const manifest = decodeManifest(bytes);
+      const manifest = await readManifest(id, (blob) => blobs.get(blob));
+      if (manifest === null) throw new HoldfastError("session_corrupt", `The list of the workspace's files (${id}) is no longer stored.`);
       for (const record of manifest.records) if (record.kept !== null) kept.know(record.digest, record.kept);
       remember(id, manifest);
       return manifest;
     },
-    async store(manifest) {
-      const id = await blobs.put(encodeManifest(manifest));
-      remember(id, manifest);
+    async store({ records, rules }, scope = null) {
+      // One that is not at hand shares no record with this one.
+      const earlier = scope === null ? undefined : decoded.get(scope);
+      const whole = earlier?.base ?? scope;
+      const base = whole === null ? undefined : decoded.get(whole);
+      const encoded = encodeManifest({ records, rules }, whole === null || base === undefined ? null : { id: whole, manifest: base });
+      const id = await blobs.put(encoded.bytes);
+      remember(id, { records, rules, ...(encoded.base === undefined ? {} : { base: encoded.base }) });
       return id;
     },
   };
