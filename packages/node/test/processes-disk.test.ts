@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { mountable, mountSmallDisk } from "../../stores/test/disk.ts";
-import { makePlace, processesAt, runToEnd, specFor } from "./processes-fixture.ts";
+import { makePlace, processesAt, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
 
 // Where no disk can be mounted, a full one can't be shown.
 describe.each(mountable(8))("a disk of %i MiB that a command's output fills", (size) => {
@@ -24,5 +24,17 @@ describe.each(mountable(8))("a disk of %i MiB that a command's output fills", (s
     expect(readFileSync(join(home, "commands/session/runs", spec.id, "1/exit"), "utf8")).toBe("unspooled end\n");
     await processes.forgetOutput("session", spec.id);
     expect((await runToEnd(processes, specFor(place, "echo fine", { confinement: { mode } }))).text).toBe("fine\n");
+  });
+
+  it("doesn't save a command that passes a limit, nor us: it is ended, and the limit is told", async () => {
+    const bounded = processesAt({ ...place, home }, { limits: { processes: 20, memoryBytes: 4e9, freeBytes: 0 } });
+    const bomb = "yes | head -c 20000; until [ -e full ]; do sleep 0.05; done; for i in $(seq 60); do sleep 60 & done; wait";
+    const running = await bounded.start(specFor(place, bomb, { confinement: { mode: "workspace-write" } }));
+    await untilOutput(bounded, running.ref, "y\n".repeat(10_000));
+    disk.fill(0);
+    writeFileSync(join(place.workspace, "full"), "");
+    expect((await running.ended).end).toMatchObject({ type: "limited", limit: "processes", max: 20 });
+    disk.empty();
+    await bounded.close();
   });
 });

@@ -9,6 +9,8 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -115,10 +117,27 @@ function readEnd(folder: RunFolder, timeoutMs: number): Ended | null {
   return end === null ? null : { end, durationMs: duration(folder) };
 }
 
-/** Whoever ended it for a limit noted so before. */
+/** Whoever ended it for a limit noted so before. A note that is none says nothing. */
 function limitedEnd(folder: RunFolder): CommandEnd | null {
   const text = readText(folder.limited);
-  return text === null ? null : { type: "limited", ...(JSON.parse(text) as CommandLimit) };
+  try {
+    const { limit, max, seen } = JSON.parse(text ?? "") as CommandLimit;
+    return [max, seen].every(Number.isFinite) ? { type: "limited", limit, max, seen } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Says which limit a run is ended for: whole, or not at all. Throws where there is no room for it. */
+export function noteLimited(folder: RunFolder, passed: CommandLimit): void {
+  const fresh = `${folder.limited}.${process.pid}`;
+  try {
+    writeFileSync(fresh, JSON.stringify(passed), { mode: 0o600 });
+    renameSync(fresh, folder.limited);
+  } catch (error) {
+    rmSync(fresh, { force: true });
+    throw error;
+  }
 }
 
 function endOf(word: string, value: number, folder: RunFolder, timeoutMs: number): CommandEnd | null {

@@ -3,21 +3,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Owner } from "@holdfast/runtime/ports/log";
 import type { CommandInput, RunningCommand, SandboxRefusal } from "@holdfast/runtime/ports/processes";
-import { disarmNewLinks } from "../sandbox/gitlinks.ts";
-import type { ListGitlinks } from "../sandbox/gitlinks.ts";
 import type { Networks, Pass } from "../sandbox/network.ts";
 import type { Sight } from "../sandbox/refused.ts";
-import { scrubFile } from "../secrets/scrub.ts";
 import { pauseRun, stopRun } from "./control.ts";
 import type { RunFolder } from "./folders.ts";
-import type { RunGroup } from "./cgroup.ts";
 import type { Launch } from "./launch.ts";
 import { endOfRun, isRunning, readStart, tail } from "./records.ts";
 import type { Ended, StartRecord } from "./records.ts";
 import { removeFolder } from "./remove.ts";
+import { attempt, settleRun } from "./settle.ts";
+import type { SettledRun } from "./settle.ts";
 import type { StandBy } from "./stand-by.ts";
 import { killStrays, markPids } from "./tree.ts";
-import type { Watch } from "./watch.ts";
 import { isFull, unwritable, whyUnwritable } from "./unwritable.ts";
 import { claimLost, claimUnwritten, otherForm } from "./wrapper.ts";
 
@@ -28,22 +25,15 @@ export interface Run extends RunningCommand {
   isOver(): boolean;
 }
 
-export interface RunPlace {
+export interface RunPlace extends SettledRun {
   readonly ref: string;
   readonly mark: string;
-  readonly folder: RunFolder;
   /** Of the network namespace: the session's, or the run's own. */
   readonly networkFolder: string;
   readonly networks: Networks;
-  readonly gitlinks: ListGitlinks;
   readonly standBy: StandBy;
-  readonly watch: Watch;
   /** Folders whose disks it may fill. */
   readonly disks: readonly string[];
-  /** What no record may keep, as it is known at the end of a run. */
-  readonly secrets: () => readonly string[];
-  /** What the kernel holds it in; null where the watch does. */
-  readonly group: RunGroup | null;
   readonly onLook: ((inner: number) => void) | null;
 }
 
@@ -68,12 +58,16 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
   const ended = wrapper.ended.then(async () => {
     if (endOfRun(place.folder) === null) await left;
     // The wrapper leaves this to us as long as we can hear it.
-    if (!start.isConfined && since !== null) await killStrays(place.mark, since);
-    await disarmNewLinks(place.folder.links, place.folder.output, place.gitlinks);
-    noteLimit(place);
-    scrubFile(place.folder.output, place.secrets());
+    const strays = start.isConfined ? null : since;
+    if (strays !== null) await attempt(place.folder, "end what it left running", () => killStrays(place.mark, strays));
+    await settleRun(place);
     const end = endOfRun(place.folder) ?? lost;
-    const refused = launch.sight === null ? [] : await refusals(place, launch.sight, pass, end);
+    const refused: SandboxRefusal[] = [];
+    const { sight } = launch;
+    if (sight !== null)
+      await attempt(place.folder, "find what the sandbox refused it", async () => {
+        refused.push(...(await refusals(place, sight, pass, end)));
+      });
     return refused.length === 0 ? end : { ...end, refused };
   });
   return follow(
@@ -116,9 +110,7 @@ export async function attachRun(place: RunPlace): Promise<Run> {
     for (;;) {
       const end = endOfRun(place.folder);
       if (end !== null) {
-        await disarmNewLinks(place.folder.links, place.folder.output, place.gitlinks);
-        noteLimit(place);
-        scrubFile(place.folder.output, place.secrets());
+        await settleRun(place);
         return endOfRun(place.folder) ?? end;
       }
       await sleep(pollMs);
@@ -141,14 +133,6 @@ async function refusals(place: RunPlace, sight: Sight, pass: Pass | null, { end 
   const text = tail(place.folder.output, tellingBytes);
   // It is needed by a failed command alone.
   return text === "" ? hosts : [...hosts, ...(await import("../sandbox/refused.ts")).refusedBy(text, sight)];
-}
-
-/** What the kernel ended for its group is told like what the watch ended. A program that did without more processes goes on. */
-function noteLimit({ folder, group }: RunPlace): void {
-  const passed = group?.passed() ?? null;
-  const end = passed === null ? null : endOfRun(folder)?.end;
-  if (end == null || (end.type === "exited" && end.exitCode === 0) || existsSync(folder.limited)) return;
-  writeFileSync(folder.limited, JSON.stringify(passed), { mode: 0o600 });
 }
 
 function follow(

@@ -1,9 +1,9 @@
 import { statfs } from "node:fs/promises";
-import { writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { CommandLimit, CommandLimits } from "@holdfast/runtime/ports/processes";
 import type { RunFolder } from "./folders.ts";
 import { innerOf, measure } from "./measure.ts";
-import { endOfRun, readStart } from "./records.ts";
+import { endOfRun, noteLimited, readStart } from "./records.ts";
 import { killTree, pauseTree, signal } from "./tree.ts";
 import type { Tree } from "./tree.ts";
 
@@ -24,6 +24,8 @@ export interface WatchedRun {
 export interface Watch {
   /** Returns what stops watching it. */
   add(run: WatchedRun): () => void;
+  /** The limit that a run which is being watched has passed, whether it could be noted or not. */
+  passed(folder: RunFolder): CommandLimit | null;
 }
 
 /** Half of what passes between two looks and the promise of 250 ms is left for a busy machine. */
@@ -38,6 +40,7 @@ interface Watched extends WatchedRun {
   /** Free bytes at the first look. */
   readonly free: Map<string, number>;
   isLooking: boolean;
+  passed: CommandLimit | null;
 }
 
 export function createWatch(limits: CommandLimits): Watch {
@@ -50,10 +53,12 @@ export function createWatch(limits: CommandLimits): Watch {
     if (run.isLooking || (run.looks % 2 === 1 && !treeOf(run).isConfined)) return;
     run.isLooking = true;
     try {
+      run.passed ??= await passedLimit(run, limits);
+      if (run.passed !== null) await endRun(run, run.passed);
       const inner = run.onLook === null ? null : innerOfRun(run);
       if (inner !== null) run.onLook?.(inner);
-      const passed = await passedLimit(run, limits);
-      if (passed !== null && runs.delete(run)) await endRun(run, passed);
+    } catch {
+      // The next look tries again: a failed one keeps no other run unwatched, and never ends this process.
     } finally {
       run.isLooking = false;
     }
@@ -61,7 +66,7 @@ export function createWatch(limits: CommandLimits): Watch {
 
   return {
     add: (run) => {
-      const watched: Watched = { ...run, free: new Map(), looks: 0, isLooking: false };
+      const watched: Watched = { ...run, free: new Map(), looks: 0, isLooking: false, passed: null };
       runs.add(watched);
       timer ??= setInterval(() => {
         for (const each of runs) void look(each);
@@ -73,6 +78,7 @@ export function createWatch(limits: CommandLimits): Watch {
         timer = null;
       };
     },
+    passed: (folder) => [...runs].find((run) => run.folder.base === folder.base)?.passed ?? null,
   };
 }
 
@@ -96,10 +102,17 @@ async function passedLimit(run: Watched, limits: CommandLimits): Promise<Command
   return null;
 }
 
-/** By force and at once: what passes a limit grows. The note says why before anything of it is killed. */
+/**
+ * By force and at once: what passes a limit grows. The note says why before anything of it is killed; where there is no room for
+ * it (the command may have filled the disk), it is killed all the same.
+ */
 async function endRun(run: Watched, passed: CommandLimit): Promise<void> {
   if (endOfRun(run.folder) !== null) return;
-  writeFileSync(run.folder.limited, JSON.stringify(passed), { mode: 0o600 });
+  try {
+    if (!existsSync(run.folder.limited)) noteLimited(run.folder, passed);
+  } catch {
+    // Its end makes room, and whoever follows the run notes it then.
+  }
   const tree = treeOf(run);
   const inner = innerOfRun(run);
   if (inner !== null) return signal(inner, "SIGKILL");

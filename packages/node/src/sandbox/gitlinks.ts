@@ -18,7 +18,8 @@ export function createGitlinks(git: Git): ListGitlinks {
   const linksOf = async (root: string): Promise<readonly string[]> => {
     const folder = gitFolderOf(root);
     const stat = folder === null ? undefined : lookClosely(join(folder, "index"), { throughLinks: true });
-    if (stat === undefined) return [];
+    // Git would wait at a pipe for ever.
+    if (stat === undefined || !stat.isFile()) return [];
     const index = `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
     const last = known.get(root);
     if (last?.index === index) return last.links;

@@ -1,0 +1,52 @@
+import { appendFileSync, existsSync } from "node:fs";
+import { disarmNewLinks } from "../sandbox/gitlinks.ts";
+import type { ListGitlinks } from "../sandbox/gitlinks.ts";
+import { scrubFile } from "../secrets/scrub.ts";
+import type { RunGroup } from "./cgroup.ts";
+import type { RunFolder } from "./folders.ts";
+import { endOfRun, noteLimited } from "./records.ts";
+import type { Watch } from "./watch.ts";
+
+/** What is left to do once a command has ended. */
+export interface SettledRun {
+  readonly folder: RunFolder;
+  readonly gitlinks: ListGitlinks;
+  readonly watch: Watch;
+  /** What the kernel holds it in; null where the watch does. */
+  readonly group: RunGroup | null;
+  /** What no record may keep, as it is known at the end of a run. */
+  readonly secrets: () => readonly string[];
+}
+
+/** What follows a command's end: first of all its secrets go. How it ended is its exit record's to say, whatever fails here. */
+export async function settleRun(run: SettledRun): Promise<void> {
+  const { folder, gitlinks, secrets } = run;
+  await attempt(folder, "take the secrets out of this output", () => scrubFile(folder.output, secrets()));
+  await attempt(folder, "note the limit that it passed", () => noteLimit(run));
+  await attempt(folder, "look at the repositories that it named to git", () => disarmNewLinks(folder.links, folder.output, gitlinks));
+}
+
+/** Does a part of it. One that fails is told at the end of the output, and the rest goes on. */
+export async function attempt(folder: RunFolder, what: string, step: () => void | Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    tell(folder, `could not ${what}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function tell(folder: RunFolder, text: string): void {
+  try {
+    appendFileSync(folder.output, `holdfast: ${text}\n`);
+  } catch {
+    // There is nobody else to tell.
+  }
+}
+
+/** What the kernel ended for its group is told like what the watch ended. A program that did without more processes goes on. */
+function noteLimit({ folder, group, watch }: SettledRun): void {
+  const passed = group?.passed() ?? watch.passed(folder);
+  const end = passed === null ? null : endOfRun(folder)?.end;
+  if (passed === null || end == null || (end.type === "exited" && end.exitCode === 0) || existsSync(folder.limited)) return;
+  noteLimited(folder, passed);
+}

@@ -1,0 +1,59 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { makePlace, processesAt, resultOf, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
+
+const place = makePlace();
+const secret = "a secret of many letters";
+const processes = processesAt(place, { secrets: () => [secret] });
+const confinement = { mode: "workspace-write" } as const;
+afterAll(async () => {
+  await processes.endSession("session", { forget: true });
+  await processes.close();
+  rmSync(place.base, { recursive: true, force: true });
+});
+
+describe("how a run ended", () => {
+  it.each(["here", "elsewhere"])(
+    "is what its exit record says, and its secrets go, whatever fails after it (followed from %s)",
+    async (from) => {
+      const spec = specFor(place, `echo '${secret}'; until [ -e ${from} ]; do sleep 0.05; done; exit 3`, { confinement });
+      const started = await processes.start(spec);
+      await untilOutput(processes, started.ref, secret);
+      // What it was to be looked at for can't be read any more.
+      writeFileSync(join(place.home, "commands/session/runs", spec.id, "1/links"), "{");
+      const other = processesAt(place, { secrets: () => [secret] });
+      const running = from === "here" ? started : await other.attach("session", spec.id, 1);
+      writeFileSync(join(place.workspace, from), "");
+      const { end, text } = await resultOf(processes, running.ref, await running.ended);
+      expect(end).toEqual({ type: "exited", exitCode: 3 });
+      expect(text).not.toContain(secret);
+      expect(text).toMatch(/^\*+\nholdfast: could not look at the repositories that it named to git: /);
+      await started.ended;
+      await other.close();
+    },
+  );
+
+  it("is said by a note of a limit only where that is whole", async () => {
+    const folder = join(place.home, "commands/session/runs/planted/1");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "start"), "run 1 1 boot 5.000 yes end\n");
+    writeFileSync(join(folder, "exit"), "signalled 9 end\n");
+    const recorded = async () => processes.record("session", "planted", 1);
+    for (const text of ["", '{"limit":"dis', "null", "{}"]) {
+      writeFileSync(join(folder, "limited"), text);
+      expect(await recorded()).toMatchObject({ type: "ended", end: { type: "signalled", signal: "SIGKILL" } });
+    }
+    writeFileSync(join(folder, "limited"), '{"limit":"disk","max":1,"seen":0}');
+    expect(await recorded()).toMatchObject({ type: "ended", end: { type: "limited", limit: "disk" } });
+  });
+});
+
+it("a pipe where git's index was keeps neither that command nor the next from its end", async () => {
+  execFileSync("git", ["init", "-q", place.workspace]);
+  const first = await runToEnd(processes, specFor(place, `rm -f .git/index; mkfifo .git/index; echo '${secret}'`, { confinement }));
+  expect([first.end, first.text]).toEqual([{ type: "exited", exitCode: 0 }, `${"*".repeat(secret.length)}\n`]);
+  expect((await runToEnd(processes, specFor(place, "echo fine", { confinement }))).text).toBe("fine\n");
+  expect(readFileSync(join(place.workspace, ".git/HEAD"), "utf8")).toMatch(/^ref: /);
+});
