@@ -1,6 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { makePlace, processesAt, resultOf, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
 
@@ -56,4 +58,31 @@ it("a pipe where git's index was keeps neither that command nor the next from it
   expect([first.end, first.text]).toEqual([{ type: "exited", exitCode: 0 }, `${"*".repeat(secret.length)}\n`]);
   expect((await runToEnd(processes, specFor(place, "echo fine", { confinement }))).text).toBe("fine\n");
   expect(readFileSync(join(place.workspace, ".git/HEAD"), "utf8")).toMatch(/^ref: /);
+});
+
+describe("a secret that a command was given by a process that is gone", () => {
+  it("is known to the one that takes the run over, and goes from its output; nothing of it is kept", async () => {
+    const [token, plain] = ["a fresh token of many letters", "a value of many letters"];
+    const env = { TOKEN: token, PLAIN: plain };
+    const spec = specFor(place, 'echo "$TOKEN, $PLAIN"; until [ -e over ]; do sleep 0.05; done', { confinement, env });
+    const options = { home: place.home, workspaceRoots: [place.workspace], userHome: place.userHome, secrets: [token] };
+    const starter = fileURLToPath(new URL("./processes-starter.ts", import.meta.url));
+    const elsewhere = spawn(process.execPath, [starter, JSON.stringify(options), JSON.stringify(spec)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(elsewhere.stdout, "data");
+    elsewhere.kill("SIGKILL");
+    await once(elsewhere, "exit");
+    const told: string[] = [];
+    const later = processesAt(place, { onSecret: (value) => told.push(value) });
+    const running = await later.attach("session", spec.id, 1);
+    expect(told).toEqual([token]);
+    await untilOutput(later, running.ref, plain);
+    writeFileSync(join(place.workspace, "over"), "");
+    const { text } = await resultOf(later, running.ref, await running.ended);
+    expect(text).toBe(`${"*".repeat(token.length)}, ${plain}\n`);
+    const folder = join(place.home, "commands/session/runs", spec.id, "1");
+    for (const name of readdirSync(folder)) expect(readFileSync(join(folder, name), "latin1")).not.toContain(token);
+    await later.close();
+  });
 });

@@ -124,6 +124,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     ownFolders: [ripgrepFolder, ...guarded],
     launcher,
     secrets: valuesNow,
+    onSecret: secrets.hold,
     ...confinementOf(config),
   });
   const replays = createReplays({

@@ -23,6 +23,8 @@ export interface Secrets {
   readonly all: SecretStore;
   /** Those of `[secrets]` alone: a provider's key goes to its wire and nowhere else. */
   readonly calls: SecretStore;
+  /** Takes up a value that an earlier process held. */
+  readonly hold: (value: string) => void;
   /** Names of those that a call may use now. */
   readonly names: readonly string[];
 }
@@ -64,7 +66,7 @@ export function createSecrets({ config, env, kept, keyring, others, onValue }: S
     const found = find(name);
     return found !== null && (found.fromEnvironment ?? found.kept ?? found.refresh) !== null;
   });
-  return { all, calls, names };
+  return { all, calls, hold: calls.hold, names };
 }
 
 /** What a rule gives to a command: only where the sandbox lets it reach no other hosts than those of the secret. */

@@ -29,6 +29,8 @@ export interface RunFolder {
   readonly pass: string;
   /** The repositories that were protected from the run. */
   readonly links: string;
+  /** Secrets that it was given, for whoever has to take them out of its output. */
+  readonly given: string;
   /** Of a check alone. */
   readonly network: string;
   readonly tmp: string;
@@ -55,6 +57,7 @@ export function runFolder(home: string, ref: string): RunFolder {
     limited: under("limited"),
     pass: under("pass"),
     links: under("links"),
+    given: under("given"),
     network: under("network"),
     tmp: under("tmp"),
     cache: under("cache"),

@@ -64,6 +64,8 @@ export interface ProcessesOptions {
   readonly launcher?: string;
   /** Values that no output keeps once its command has ended. */
   readonly secrets?: () => readonly string[];
+  /** Told of a secret that only an earlier process held, which gave it to a command that is attached to. */
+  readonly onSecret?: (value: string) => void;
 }
 
 /** Commands on this machine, under the wrapper in `sh/`, in a bubblewrap sandbox on Linux. */
@@ -124,6 +126,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     watch: bounds().watch,
     disks,
     secrets: options.secrets ?? (() => []),
+    onGiven: (secrets) => secrets.forEach((value) => options.onSecret?.(value)),
     group,
     onLook: context.sandbox().unixSockets ? hideSockets : null,
   });

@@ -58,6 +58,8 @@ export interface Launch {
   readonly args: readonly string[];
   /** The command's, and of the wrapper's programs. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Of that, what whoever starts it has given to it. */
+  readonly given: Readonly<Record<string, string>>;
   /** The wrapper takes this out again: its helpers keep it, the command never has it. */
   readonly wrapperEnvironment: Readonly<Record<string, string>>;
   readonly link: Link | null;
@@ -178,6 +180,7 @@ export async function prepareLaunch(
       ...line,
     ],
     environment: view === null ? environment : { ...environment, PATH: context.outerPath },
+    given: spec.env,
     wrapperEnvironment: { HOLDFAST_WRAPPER: mark, HOLDFAST_WRAPPER_FORM: "6" },
     link,
     sight: view === null ? null : { ...view, cwd: spec.cwd, reach },

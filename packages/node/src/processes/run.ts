@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Owner } from "@holdfast/runtime/ports/log";
@@ -7,6 +7,7 @@ import type { Networks, Pass } from "../sandbox/network.ts";
 import type { Sight } from "../sandbox/refused.ts";
 import { pauseRun, stopRun } from "./control.ts";
 import type { RunFolder } from "./folders.ts";
+import { noteGiven, readGiven } from "./given.ts";
 import type { Launch } from "./launch.ts";
 import { endOfRun, isRunning, readStart, tail } from "./records.ts";
 import type { Ended, StartRecord } from "./records.ts";
@@ -35,6 +36,8 @@ export interface RunPlace extends SettledRun {
   /** Folders whose disks it may fill. */
   readonly disks: readonly string[];
   readonly onLook: ((inner: number) => void) | null;
+  /** Told of the secrets that a run was given which another process had started. */
+  readonly onGiven: (secrets: readonly string[]) => void;
 }
 
 const pollMs = 20;
@@ -44,6 +47,7 @@ const pollMs = 20;
  * where the system can't start a process.
  */
 export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
+  noteGiven(place.folder, launch.given, place.secrets());
   const since = markPids();
   const wrapper = place.standBy.start(launch);
   const { left } = wrapper;
@@ -52,7 +56,10 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
   const pass = launch.link?.pass ?? null;
   if (start.type !== "taken" || start.pid !== pid) {
     if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
-    throw claimError(await left, place);
+    const answer = await left;
+    // What was taken before has its own.
+    if (answer !== claimLost) rmSync(place.folder.given, { force: true });
+    throw claimError(answer, place);
   }
   if (pass !== null) writePass(place.folder, pass);
   const ended = wrapper.ended.then(async () => {
@@ -103,6 +110,7 @@ export async function attachRun(place: RunPlace): Promise<Run> {
       `There is no run ${place.ref} to go on with: it was ${start.type === "none" ? "never started" : "revoked"}.`,
     );
   }
+  place.onGiven(readGiven(place.folder));
   if (existsSync(place.folder.paused)) await pauseRun(place.folder, place.mark, false);
   const pass = readPass(place.folder);
   if (pass !== null && endOfRun(place.folder) === null) await place.networks.restore(place.networkFolder, pass);

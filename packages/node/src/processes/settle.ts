@@ -1,9 +1,10 @@
-import { appendFileSync, existsSync } from "node:fs";
+import { appendFileSync, existsSync, rmSync } from "node:fs";
 import { disarmNewLinks } from "../sandbox/gitlinks.ts";
 import type { ListGitlinks } from "../sandbox/gitlinks.ts";
 import { scrubFile } from "../secrets/scrub.ts";
 import type { RunGroup } from "./cgroup.ts";
 import type { RunFolder } from "./folders.ts";
+import { readGiven } from "./given.ts";
 import { endOfRun, noteLimited } from "./records.ts";
 import type { Watch } from "./watch.ts";
 
@@ -21,7 +22,11 @@ export interface SettledRun {
 /** What follows a command's end: first of all its secrets go. How it ended is its exit record's to say, whatever fails here. */
 export async function settleRun(run: SettledRun): Promise<void> {
   const { folder, gitlinks, secrets } = run;
-  await attempt(folder, "take the secrets out of this output", () => scrubFile(folder.output, secrets()));
+  await attempt(folder, "take the secrets out of this output", () => {
+    const given = readGiven(folder);
+    scrubFile(folder.output, given.length === 0 ? secrets() : [...secrets(), ...given]);
+    rmSync(folder.given, { force: true });
+  });
   await attempt(folder, "note the limit that it passed", () => noteLimit(run));
   await attempt(folder, "look at the repositories that it named to git", () => disarmNewLinks(folder.links, folder.output, gitlinks));
 }

@@ -35,7 +35,7 @@ export interface StoreParts {
 const soonMs = 30_000;
 
 /** Secrets by name, from the environment, a file or the keyring; one that ends is asked for anew where it can be. */
-export function createSecretStore({ find, keyring, clock, values, onValue }: StoreParts): SecretStore {
+export function createSecretStore({ find, keyring, clock, values, onValue }: StoreParts): SecretStore & { hold(value: string): void } {
   let held = values;
   const fresh = new Map<string, Value>();
   const pending = new Map<string, Promise<Value | null>>();
@@ -74,5 +74,7 @@ export function createSecretStore({ find, keyring, clock, values, onValue }: Sto
       return { ...found, ...(definition.hosts === undefined ? {} : { hosts: definition.hosts }) };
     },
     values: () => held,
+    /** Takes up a value that came another way. */
+    hold,
   };
 }
