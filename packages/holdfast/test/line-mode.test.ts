@@ -1,7 +1,6 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAnswerStream } from "../src/line/answer-stream.ts";
@@ -11,12 +10,14 @@ import { sanitize } from "../src/render/sanitize.ts";
 import { wrap } from "../src/render/layout.ts";
 import { fakeHosts } from "./fake-hosts.ts";
 import { fakeIo } from "./fake-io.ts";
+import { fakeTerminal } from "./fake-terminal.ts";
 
 let folder = "";
 beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-line-")));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
+const terminal = () => fakeTerminal(folder);
 const piped = (input: string) => fakeIo({ cwd: folder, home: join(folder, "home"), env: { OPENAI_API_KEY: "k" }, input });
 const model = ["--model", "openai/x"];
 
@@ -134,42 +135,6 @@ const dangers = (count: number) => ({
   offers,
   script: [{ calls: [{ name: "danger", input: { text: "boom" } }], repeat: count }, { text: "after" }],
 });
-
-/** A terminal of 80 columns: what is typed goes in, everything shown comes out. */
-function terminal() {
-  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
-  const screen = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
-  let shown = "";
-  screen.on("data", (chunk: Buffer) => {
-    shown += chunk.toString();
-  });
-  const io = fakeIo({ cwd: folder, home: join(folder, "home"), env: { OPENAI_API_KEY: "k", TERM: "xterm", NO_COLOR: "1" } });
-  const until = async (text: string) => {
-    const started = Date.now();
-    while (!shown.includes(text)) {
-      if (Date.now() - started > 10_000) throw new Error(`${JSON.stringify(text)} was never shown, but ${JSON.stringify(shown)}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    shown = shown.slice(shown.indexOf(text) + text.length);
-  };
-  return {
-    io: {
-      ...io,
-      stdin: { ...io.stdin, isTTY: true, stream: stdin },
-      stdout: { write: (text: string) => void screen.write(text), isTTY: true, columns: 80, stream: screen },
-    },
-    type: (text: string) => void stdin.write(text),
-    /** As the kernel does it: what is read ends, and whatever else is asked of the terminal fails. */
-    vanish: () => {
-      stdin.setRawMode = () => {
-        stdin.emit("error", Object.assign(new Error("setRawMode EIO"), { code: "EIO" }));
-        return stdin;
-      };
-      stdin.end();
-    },
-    until,
-  };
-}
 
 describe("at a terminal, a call that needs a person", () => {
   test("takes a rule for the session by its number, and what it covers is not asked again", async () => {

@@ -25,6 +25,7 @@ import { readOutputSchema } from "../session/output-schema.ts";
 import type { pickSession } from "../session/pick-session.ts";
 import { pruneDaily } from "../session/retention.ts";
 import { showJson, showProgress } from "../session/show-turn.ts";
+import type { ReadySession } from "../session/start.ts";
 import { inputParts, openSetup, resumeSession, startSession, titleOf } from "../session/start.ts";
 
 const spec: CommandSpec = {
@@ -148,8 +149,10 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
   try {
     const shown = isJson ? showJson(io, ready) : showProgress(io, ready, given.has("quiet"));
     if (prompt !== undefined || images.length > 0) {
-      const parts = await inputParts(ready.host, prompt?.text ?? "", images);
-      await ready.host.runtime.post(ready.host.ports, ready.session, { type: "input.send", parts, trust: prompt?.trust ?? "user" });
+      const isAsked = request.resume === null && !isJson && flags.approvals === "ask" && canAsk(io, io.stderr);
+      const said = isAsked && prompt !== undefined ? await clarifiedAtTerminal(io, prompt, ready) : prompt;
+      const parts = await inputParts(ready.host, said?.text ?? "", images);
+      await ready.host.runtime.post(ready.host.ports, ready.session, { type: "input.send", parts, trust: said?.trust ?? "user" });
     }
     const drive = () =>
       driveTurn(ready.host, ready.session, {
@@ -194,6 +197,11 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
   } finally {
     await ready.host.close();
   }
+}
+
+async function clarifiedAtTerminal(io: Io, said: Said, { checks }: ReadySession): Promise<Said> {
+  const { clarified } = await import("../session/clarify.ts");
+  return clarified(said, checks, async (question) => (await import("../session/ask-person.ts")).askLine(io, question));
 }
 
 /** Loaded only where a person is asked. */

@@ -9,6 +9,7 @@ import { wrap } from "../render/layout.ts";
 import { createProgress } from "../render/progress.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
+import { clarified } from "../session/clarify.ts";
 import { driveTurn } from "../session/drive-turn.ts";
 import { letGo } from "../session/let-go.ts";
 import type { ReadySession } from "../session/start.ts";
@@ -59,7 +60,11 @@ export async function runLineMode(options: LineModeOptions): Promise<number> {
       if (prompt === null) continue;
     }
     goesOn = false;
+    const isNew = slash.current() === null;
     const ready = await options.begin(prompt?.text ?? "");
+    if (prompt !== null && isNew && screen.isInteractive) {
+      prompt = await clarified(prompt, ready.checks, (question) => askBefore(question, options));
+    }
     const turn = await runTurn(options, ready, prompt);
     status = turn.end.exitStatus;
     isLeaving = turn.isLeaving;
@@ -70,6 +75,18 @@ export async function runLineMode(options: LineModeOptions): Promise<number> {
     screen.print([`go on with: holdfast resume ${current.session}`]);
   }
   return screen.isInteractive && io.stdin.isTTY ? 0 : status;
+}
+
+/** One line of the person's; null where they would rather not say. */
+async function askBefore(question: string, { screen, io }: LineModeOptions): Promise<string | null | undefined> {
+  const left = new AbortController();
+  const releases = [screen.onInterrupt(() => left.abort()), io.onStop(() => left.abort())];
+  screen.print(wrap(question, Math.max(40, io.stdout.columns)));
+  try {
+    return await screen.next("? ", left.signal);
+  } finally {
+    for (const release of releases) release();
+  }
 }
 
 /** Ctrl-C twice at an empty prompt leaves, as does the end of the input. */

@@ -4,6 +4,7 @@ import { usesColour } from "../cli/io.ts";
 import type { Asked } from "../line/asked.ts";
 import { answerAsked, promptOf, showAsked } from "../line/asked.ts";
 import { openScreen } from "../line/screen.ts";
+import { wrap } from "../render/layout.ts";
 import { createStyle } from "../render/style.ts";
 import type { ReadySession } from "./start.ts";
 
@@ -49,6 +50,20 @@ export async function askAtTerminal(
       }
     }
     return { answered, isLeaving: open.length === 0 };
+  } finally {
+    release();
+    screen.close();
+  }
+}
+
+/** One line of the person's at the terminal; null or undefined where they leave or end the input. */
+export async function askLine(io: Io, question: string): Promise<string | null | undefined> {
+  const screen = openScreen(io, [], io.stderr);
+  const leaving = new AbortController();
+  const release = screen.onInterrupt(() => leaving.abort());
+  try {
+    screen.print(wrap(question, Math.max(40, io.stderr.columns)));
+    return await screen.next("? ", leaving.signal);
   } finally {
     release();
     screen.close();
