@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -112,4 +113,10 @@ test("an output is scrubbed in place: as long as before, with nothing of the sec
   expect(after.includes("hunter2")).toBe(false);
   expect(after.toString("latin1").replaceAll("*", "")).toBe(`\n${around}${around}`);
   scrubFile(join(folder(), "none"), [secret]);
+  const token = `github_pat_${"11ABCDEFG0aBcDeFgHiJkLmNoPqRsTuVwXyZ".repeat(3)}`;
+  const broken = execFileSync("base64", { input: `${"y".repeat(776_000)}${token}`, maxBuffer: 2 ** 24 });
+  writeFileSync(path, broken);
+  scrubFile(path, [token]);
+  expect(readFileSync(path).length).toBe(broken.length);
+  expect(Buffer.from(readFileSync(path, "latin1").replaceAll("*", "A"), "base64").toString("latin1")).not.toMatch(/github|[A-Z]{8}\w/);
 });

@@ -1,5 +1,5 @@
 import { redact, redactHeld } from "./redact.ts";
-import { writingsOfAll } from "./writings.ts";
+import { beginningOfSecret } from "./writings.ts";
 
 /** Takes secrets out of a text that comes in pieces: one that is cut in two is found as well. */
 export interface StreamRedactor {
@@ -13,12 +13,11 @@ export interface StreamRedactor {
 const longestWord = 400;
 
 export function createStreamRedactor(secrets: readonly string[]): StreamRedactor {
-  const writings = writingsOfAll(secrets);
   let held = "";
   return {
     push(piece) {
       const text = redactHeld(held + piece, secrets);
-      const from = holdFrom(text, writings);
+      const from = holdFrom(text, secrets);
       held = text.slice(from);
       // A known format is as long as its word: it is looked for once that has ended.
       return redact(text.slice(0, from), secrets);
@@ -33,17 +32,7 @@ export function createStreamRedactor(secrets: readonly string[]): StreamRedactor
 
 const beginnings = /(?:^|[^A-Za-z0-9_-])((?:s|sk|sk-|g|gh|ghp|gho|ghu|ghs|ghr|gi|git|glp|n|np|npm|h|hf|x|xo|xox|A|AK|AI)[A-Za-z0-9_-]*)$/;
 
-function holdFrom(text: string, writings: readonly string[]): number {
-  let from = text.length;
-  for (const writing of writings) {
-    for (let length = Math.min(writing.length - 1, text.length); length > 0; length -= 1) {
-      if (text.length - length >= from) continue;
-      if (text.endsWith(writing.slice(0, length))) {
-        from = text.length - length;
-        break;
-      }
-    }
-  }
+function holdFrom(text: string, secrets: readonly string[]): number {
   const word = beginnings.exec(text.slice(-longestWord))?.[1];
-  return Math.min(from, text.length - (word?.length ?? 0));
+  return Math.min(beginningOfSecret(text, secrets), text.length - (word?.length ?? 0));
 }

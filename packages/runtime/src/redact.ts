@@ -1,4 +1,4 @@
-import { writingsOfAll } from "./writings.ts";
+import { holdsSecret, withoutSecrets, writingsOfAll } from "./writings.ts";
 
 /** Stands where a secret was. A write that would put it into a file is refused: the file would lose its real content. */
 export const redactionMark = "[redacted secret]";
@@ -30,18 +30,15 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 /** Takes out the values that the process holds, and nothing else. */
 export function redactHeld(text: string, secrets: readonly string[]): string {
-  let clean = text;
-  for (const writing of writingsOfAll(secrets)) if (clean.includes(writing)) clean = clean.replaceAll(writing, redactionMark);
-  return clean;
+  return withoutSecrets(text, secrets, redactionMark);
 }
 
 /** The same value without held secrets in any of its texts; itself where there are none. */
 export function redactDeep<T>(value: T, secrets: readonly string[]): T {
-  const writings = writingsOfAll(secrets);
-  if (writings.length === 0) return value;
+  if (writingsOfAll(secrets).length === 0) return value;
   // One look at all of it: nearly nothing holds a secret.
   const text = JSON.stringify(value);
-  if (text === undefined || !writings.some((writing) => text.includes(writing))) return value;
+  if (text === undefined || !holdsSecret(text, secrets)) return value;
   return clean(value, secrets) as T;
 }
 

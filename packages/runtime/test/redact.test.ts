@@ -55,6 +55,39 @@ test("a held value goes in whatever writing: within JSON, a URL, base64, hex", (
   }
 });
 
+const token = `github_pat_${"11ABCDEFG0aBcDeFgHiJkLmNoPqRsTuVwXyZ".repeat(3)}`;
+
+test.each(["\n", "\r\n", "\n    ", "\\n", "\\r\\n"])(
+  "a held value goes from base64 and hex that is broken into lines, too (by %j)",
+  (end) => {
+    const broken = (text: string, columns: number): string => (text.match(new RegExp(`.{1,${columns}}`, "g")) ?? []).join(end);
+    for (const around of ["", "u:", "you:"]) {
+      const bytes = Buffer.from(`${around}${token}${around}`);
+      for (const text of [
+        broken(bytes.toString("base64"), 76),
+        broken(bytes.toString("base64url"), 64),
+        broken(bytes.toString("hex"), 60),
+      ]) {
+        const clean = redact(`before ${text} after`, [token]);
+        expect(clean).toMatch(/^before .{0,12}\[redacted secret\].{0,12} after$/s);
+        expect(redactDeep({ text }, [token])).toEqual({ text: clean.slice(7, -6) });
+        if (end.startsWith("\\")) continue;
+        for (const size of [1, 7, 80]) {
+          const stream = createStreamRedactor([token]);
+          const pieces = text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+          expect(pieces.map((piece) => stream.push(piece)).join("") + stream.end()).toBe(clean.slice(7, -6));
+        }
+      }
+    }
+  },
+);
+
+test("a held value of several lines goes with whatever line ends", () => {
+  const lines = "first line of a key\nand its second";
+  for (const text of [lines, lines.replace("\n", "\r\n"), JSON.stringify(lines.replace("\n", "\r\n")).slice(1, -1)])
+    expect(redact(`a ${text} b`, [lines])).toBe(`a ${redactionMark} b`);
+});
+
 test("values that hold none of it come back as they are, deep ones too", () => {
   const value = { a: ["plain", { b: "text" }], n: 1, none: null };
   expect(redactDeep(value, [secret])).toBe(value);

@@ -1,4 +1,4 @@
-import { writingsOfAll } from "@holdfast/runtime/writings";
+import { withoutSecrets } from "@holdfast/runtime/writings";
 
 /** What the program may use of its process, so that a test can stand in for it. */
 export interface Output {
@@ -44,7 +44,5 @@ export function canAsk({ stdin, stdout, env }: Io, on: Output = stdout): boolean
 
 /** Replaces every hidden value in a text, in whatever writing it stands there. */
 export function redact(text: string, secrets: readonly string[]): string {
-  let shown = text;
-  for (const writing of writingsOfAll(secrets)) if (shown.includes(writing)) shown = shown.replaceAll(writing, "[redacted]");
-  return shown;
+  return withoutSecrets(text, secrets, "[redacted]");
 }

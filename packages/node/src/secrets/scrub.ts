@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { writingsOfAll } from "@holdfast/runtime/writings";
+import { brokenWritings, writingsOfAll } from "@holdfast/runtime/writings";
 
 const pieceBytes = 1024 * 1024;
 
@@ -10,7 +10,8 @@ const pieceBytes = 1024 * 1024;
 export function scrubFile(path: string, secrets: readonly string[]): void {
   const writings = writingsOfAll(secrets).map((writing) => Buffer.from(writing, "utf8"));
   if (writings.length === 0) return;
-  const longest = Math.max(...writings.map((writing) => writing.length));
+  // One that is broken into lines takes more room.
+  const longest = 2 * Math.max(...writings.map((writing) => writing.length));
   let file: number;
   try {
     file = openSync(path, "r+");
@@ -23,12 +24,15 @@ export function scrubFile(path: string, secrets: readonly string[]): void {
       const length = readSync(file, buffer, 0, buffer.length, at);
       if (length === 0) return;
       const piece = buffer.subarray(0, length);
+      const overwrite = (from: number, to: number): void => {
+        piece.fill("*", from, to);
+        writeSync(file, piece, from, to - from, at + from);
+      };
       for (const writing of writings) {
-        for (let found = piece.indexOf(writing); found !== -1; found = piece.indexOf(writing, found + writing.length)) {
-          piece.fill("*", found, found + writing.length);
-          writeSync(file, piece, found, writing.length, at + found);
-        }
+        for (let found = piece.indexOf(writing); found !== -1; found = piece.indexOf(writing, found + writing.length))
+          overwrite(found, found + writing.length);
       }
+      for (const { from, to } of brokenWritings(piece.toString("latin1"), secrets)) overwrite(from, to);
       if (length < buffer.length) return;
     }
   } finally {
