@@ -40,10 +40,11 @@ export interface FlowVerdict {
  */
 export function judgeFlow(memory: FlowMemory, call: FlowCall): FlowVerdict {
   const action = actionOf(call.tool);
-  const slots = slotsOf(call.input, call.schema, action.kinds);
+  const { slots, isWhole } = slotsOf(call.input, call.schema, action.kinds);
   const looks = looksOf(call.tool);
+  const findings: Finding[] = isWhole ? [] : [tooMany(call)];
   if (looks !== "no") {
-    const findings: Finding[] = [...judgeReading(memory, call.tool, slots)];
+    findings.push(...judgeReading(memory, call.tool, slots));
     if (looks === "by_name" && !meet(memory.user.words, aboutOf(call.tool)))
       findings.push({
         type: "unproven",
@@ -55,7 +56,6 @@ export function judgeFlow(memory: FlowMemory, call: FlowCall): FlowVerdict {
     return { decision: decide(findings, "asked"), isRead: true, mandate: "none", findings };
   }
   const mandate = mandateOf(memory, call.tool, action, aboutCall(memory, action, slots));
-  const findings: Finding[] = [];
   if (mandate.type !== "asked") {
     const sentence = sentences[mandate.type];
     findings.push({
@@ -73,6 +73,12 @@ export function judgeFlow(memory: FlowMemory, call: FlowCall): FlowVerdict {
     ...judgeRepetition(memory, call, mandate),
   );
   return { decision: decide(findings, mandate.type), isRead: false, mandate: mandate.type, findings };
+}
+
+/** What wasn't looked at can be anything: also a tool that the config allows is asked about. */
+function tooMany({ tool }: FlowCall): Finding {
+  const sentence = "The call holds more values than can be looked at.";
+  return { type: "tainted", id: "too_many", path: "", value: tool.name, sentence, isPointedTo: true };
 }
 
 function aboutCall(memory: FlowMemory, action: Action, slots: readonly Slot[]): About {
@@ -134,7 +140,7 @@ function decide(findings: readonly Finding[], mandate: Mandate["type"]): Decisio
 export function originsOf(memory: FlowMemory, { tool, schema, input }: FlowCall): ValueOrigin[] {
   const action = actionOf(tool);
   return slotsOf(input, schema, action.kinds)
-    .filter((slot) => isDeciding(slot) || slot.role === "secret")
+    .slots.filter((slot) => isDeciding(slot) || slot.role === "secret")
     .slice(0, mostRecorded)
     .map((slot) => {
       const { from, pieces, tool: source } = originOfSlot(memory, action.things, slot);

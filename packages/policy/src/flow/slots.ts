@@ -23,6 +23,7 @@ interface Schema {
   readonly enum?: Json;
   readonly const?: Json;
   readonly properties?: Json;
+  readonly additionalProperties?: Json;
   readonly items?: Json;
   readonly anyOf?: Json;
   readonly oneOf?: Json;
@@ -55,30 +56,65 @@ const roles: readonly (readonly [Role, RegExp])[] = [
   ],
 ];
 
-/** The values of a call with what each is for, by the names, formats and descriptions of the tool's schema, and by their look. */
-export function slotsOf(input: Json, schema: Json, kinds: readonly ActionKind[]): Slot[] {
+export interface Slots {
+  readonly slots: readonly Slot[];
+  /** False: the call holds more values than are judged. */
+  readonly isWhole: boolean;
+}
+
+/** No call of use holds more different values. */
+const mostSlots = 1_000;
+
+/**
+ * The values of a call with what each is for, by the names, formats and descriptions of the tool's schema, and by their look.
+ * A value that stands in one place many times counts once. The keys of a map are values as well: `{"ana@example.com": "r"}`.
+ */
+export function slotsOf(input: Json, schema: Json, kinds: readonly ActionKind[]): Slots {
   const slots: Slot[] = [];
+  const seen = new Set<string>();
+  let isWhole = true;
   walk(input, schema, "", "");
-  return slots;
+  return { slots, isWhole };
 
   function walk(value: Json, about: Json | undefined, path: string, name: string): void {
-    if (value === null || slots.length > 500) return;
-    if (typeof value === "object") {
-      const { properties, items } = schemaOf(about);
-      for (const [key, entry] of Object.entries(value) as [string, Json][]) {
-        const inner = Array.isArray(value) ? items : isObject(properties) ? properties[key] : undefined;
-        walk(
-          entry,
-          inner ?? (Array.isArray(value) ? about : undefined),
-          path === "" ? key : `${path}.${key}`,
-          Array.isArray(value) ? name : key,
-        );
-      }
+    if (value === null || !isWhole) return;
+    if (typeof value !== "object") {
+      const role = typeof value === "boolean" ? "choice" : roleOf(value, name, schemaOf(about), kinds);
+      add({ path, role, value: typeof value === "boolean" ? String(value) : value });
       return;
     }
-    const role = typeof value === "boolean" ? "choice" : roleOf(value, name, schemaOf(about), kinds);
-    slots.push({ path, role, value: typeof value === "boolean" ? String(value) : value });
+    const below = (key: string): string => (path === "" ? key : `${path}.${key}`);
+    const own = schemaOf(about);
+    if (Array.isArray(value)) {
+      for (const [index, entry] of value.entries()) walk(entry as Json, own.items ?? about, below(String(index)), name);
+      return;
+    }
+    for (const [key, entry] of Object.entries(value) as [string, Json][]) {
+      const known = isObject(own.properties) && Object.hasOwn(own.properties, key) ? own.properties[key] : undefined;
+      if (known !== undefined || isFieldOf(key, own, path === "")) walk(entry, known, below(key), key);
+      else {
+        const role = roleOf(key, name, {}, kinds);
+        add({ path: below(key), role: role === "address" || role === "secret" || role === "id" ? role : "target", value: key });
+        walk(entry, own.additionalProperties, below(key), name);
+      }
+    }
   }
+
+  function add(slot: Slot): void {
+    const place = JSON.stringify([slot.path.replaceAll(/\.\d+(?=\.|$)/g, ""), slot.role, slot.value]);
+    if (seen.has(place)) return;
+    if (slots.length >= mostSlots) isWhole = false;
+    else {
+      seen.add(place);
+      slots.push(slot);
+    }
+  }
+}
+
+/** Whether a key that a schema doesn't know is the name of a field (`file_id`), and not something that is named itself. */
+function isFieldOf(key: string, { additionalProperties }: Schema, isParameter: boolean): boolean {
+  if (isObject(additionalProperties) || !/^[A-Za-z_$][\w$-]{0,40}$/.test(key)) return false;
+  return isParameter || roleOfWords(nameWords(key)) !== null;
 }
 
 function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
