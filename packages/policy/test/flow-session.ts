@@ -1,4 +1,4 @@
-import type { Item, Json, TrustLabel } from "@holdfast/protocol";
+import type { CallStatus, Item, Json, TrustLabel } from "@holdfast/protocol";
 import type { PolicyDecision, ToolHints } from "@holdfast/runtime";
 import { createPolicy } from "../src/index.ts";
 import { request } from "./world.ts";
@@ -48,11 +48,11 @@ export function session(prompt: string) {
   const items: Item[] = [{ kind: "user_message", id: "u1", trust: "user", parts: [{ type: "text", text: prompt }] }];
   const policy = createPolicy();
   let calls = 0;
-  const add = (tool: string, input: Json, result: Json, trust: TrustLabel): void => {
+  const add = (tool: string, input: Json, result: Json, trust: TrustLabel, status: CallStatus): void => {
     const callId = `c${(calls += 1)}`;
     items.push({ kind: "tool_call", id: callId, callId, name: tool, input: JSON.stringify(input) });
     const said = typeof result === "string" ? result : JSON.stringify(result);
-    items.push({ kind: "tool_result", id: `${callId}r`, callId, status: "completed", text: said, trust });
+    items.push({ kind: "tool_result", id: `${callId}r`, callId, status, text: said, trust });
   };
   const own = {
     says(words: string) {
@@ -60,13 +60,26 @@ export function session(prompt: string) {
       return own;
     },
     saw(tool: string, input: Json, result: Json, trust: TrustLabel = "untrusted") {
-      add(`mcp__office__${tool}`, input, result, trust);
+      add(`mcp__office__${tool}`, input, result, trust, "completed");
+      return own;
+    },
+    /** A tool of the runtime's own. */
+    ran(tool: string, input: Json, result: Json, trust: TrustLabel, status: CallStatus = "completed") {
+      add(tool, input, result, trust, status);
+      return own;
+    },
+    /** Calls of one answer that have no result yet; they are decided in their order. */
+    proposes(tool: string, ...inputs: readonly Json[]) {
+      for (const input of inputs) {
+        const callId = `c${(calls += 1)}`;
+        items.push({ kind: "tool_call", id: callId, callId, name: `mcp__office__${tool}`, input: JSON.stringify(input) });
+      }
       return own;
     },
     async decide(
       tool: string,
       input: Fields,
-      more: { readonly isAllowed?: boolean; readonly tools?: Readonly<Record<string, ServerTool>> } = {},
+      more: { readonly isAllowed?: boolean; readonly callId?: string; readonly tools?: Readonly<Record<string, ServerTool>> } = {},
     ): Promise<PolicyDecision> {
       const described = (more.tools ?? office)[tool]!;
       const judge = more.isAllowed === true ? createPolicy({ isMcpAllowed: () => true }) : policy;
@@ -84,7 +97,11 @@ export function session(prompt: string) {
           changesWorkspace: false,
           mcp: { server: "office", tool, definition: "d" },
         },
-        flow: { items, tool: { description: described.description, schema, hints: described.hints } },
+        flow: {
+          items,
+          ...(more.callId === undefined ? {} : { callId: more.callId }),
+          tool: { description: described.description, schema, hints: described.hints },
+        },
       });
     },
   };

@@ -42,6 +42,7 @@ export function mcpFacts({ plan, mode, flow, tool }: PolicyRequest, isAllowed: b
     called: tool,
     schema: flow.tool.schema,
     input: plan.input,
+    ...(flow.callId === undefined ? {} : { callId: flow.callId }),
   };
   const verdict = judgeFlow(memory, call);
   return { facts: [...judged(verdict), ...held], origins: originsOf(memory, call) };

@@ -129,7 +129,7 @@ function judgeQuotation(memory: FlowMemory, { path, value, role }: Slot): Findin
     for (const piece of proseWith(memory, words.slice(at, at + window))) {
       const run = runIn(piece, words, at);
       if (run.length < least || isSaid(memory, run.join(" ")) || isField(memory, run)) continue;
-      if (role !== "title" && isProseMeant(memory, piece)) continue;
+      if (role !== "title" && (isProseMeant(memory, piece) || isSaidOfMade(piece))) continue;
       return [
         {
           type: "tainted",
@@ -143,6 +143,11 @@ function judgeQuotation(memory: FlowMemory, { path, value, role }: Slot): Findin
     }
   }
   return [];
+}
+
+/** "The room is booked for June 3rd": what a tool says of what it made. */
+function isSaidOfMade({ field, record }: Piece): boolean {
+  return record.source.isMade && record.group.isRoot && field.size === 0;
 }
 
 /** The words around a window that stand in a text in the same row. */

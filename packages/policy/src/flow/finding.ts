@@ -7,6 +7,8 @@ export interface FlowCall {
   readonly called: string;
   readonly schema: Json;
   readonly input: Json;
+  /** By which it stands in the window; absent where it doesn't yet. */
+  readonly callId?: string;
 }
 
 /**

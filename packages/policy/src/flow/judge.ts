@@ -9,22 +9,13 @@ import { meet } from "./lexicon.ts";
 import type { FlowMemory } from "./memory.ts";
 import { isSaid } from "./origin.ts";
 import { judgeReading } from "./reading.ts";
+import { judgeRepetition } from "./repetition.ts";
 import type { Slot } from "./slots.ts";
 import { slotsOf } from "./slots.ts";
 import type { Action } from "./tool.ts";
 import { aboutOf, actionOf, looksOf } from "./tool.ts";
 import { keyOf } from "./words.ts";
-import {
-  judgeRepetition,
-  judgeSecret,
-  judgeTime,
-  judgeAmount,
-  judgeChoice,
-  judgeTarget,
-  judgeAddress,
-  judgeOtherDay,
-  originOfSlot,
-} from "./values.ts";
+import { judgeSecret, judgeTime, judgeAmount, judgeChoice, judgeTarget, judgeAddress, judgeOtherDay, originOfSlot } from "./values.ts";
 
 export interface FlowVerdict {
   readonly decision: Decision;
@@ -70,7 +61,7 @@ export function judgeFlow(memory: FlowMemory, call: FlowCall): FlowVerdict {
   findings.push(
     ...judgeContent(memory, call.tool, slots, mandate),
     ...judgeOtherDay(slots, mandate),
-    ...judgeRepetition(memory, call, mandate),
+    ...judgeRepetition(memory, call, action, mandate),
   );
   return { decision: decide(findings, mandate.type), isRead: false, mandate: mandate.type, findings };
 }

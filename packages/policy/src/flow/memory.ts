@@ -19,6 +19,8 @@ export interface FlowMemory {
   /** How many items of the window it has taken in. */
   items: number;
   readonly calls: Map<string, { readonly tool: string; readonly input: Json }>;
+  /** Those that have no result yet, in their order. */
+  readonly open: Set<string>;
   readonly user: Said;
   /** What the last request of the user's asks for; an answer such as "yes, do it" leaves the one before. */
   asked: readonly Asked[];
@@ -51,8 +53,8 @@ export interface FlowMemory {
   /** Numbers of results' fields, and days. */
   readonly fieldNumbers: Set<number>;
   readonly fieldDays: Day[];
-  /** Calls that were carried out, by tool and where they sent something. */
-  readonly done: Map<string, number>;
+  /** What calls that were carried out were asked with, by tool. */
+  readonly done: Map<string, Json[]>;
 }
 
 export interface Said {
@@ -67,6 +69,7 @@ export function newMemory(): FlowMemory {
   return {
     items: 0,
     calls: new Map(),
+    open: new Set(),
     user: newSaid(),
     asked: [],
     isDelegated: false,
@@ -109,17 +112,17 @@ function take(memory: FlowMemory, item: Item): void {
     }
     case "tool_call":
       memory.calls.set(item.callId, callOf(item.name, item.input));
+      memory.open.add(item.callId);
       break;
     case "tool_result": {
-      if (item.status === "denied") break;
+      memory.open.delete(item.callId);
       const { tool = "", input = null } = memory.calls.get(item.callId) ?? {};
-      const source = sourceOf(item.callId, tool, item.trust, input);
-      if (item.trust === "user") hear(memory, item.text);
-      else read(memory, item.text, source);
-      if (item.status === "completed" && source.isEffect) {
-        const key = effectKey(tool, input);
-        memory.done.set(key, (memory.done.get(key) ?? 0) + 1);
-      }
+      // The runtime's own words repeat what the model wrote ("there is no tool …"): they are no source.
+      if (item.status === "denied" || item.trust === "system") break;
+      // An answer is the person's own; a skill of theirs informs, and asks for nothing.
+      if (item.trust === "user" && tool === asking) hear(memory, item.text);
+      else read(memory, item.text, sourceOf(item.callId, tool, item.trust, input, item.status === "completed"));
+      if (item.status === "completed" && !isReadName(ownName(tool))) memory.done.set(tool, [...(memory.done.get(tool) ?? []), input]);
       break;
     }
     case "notice":
@@ -146,20 +149,17 @@ function callOf(name: string, text: string): { tool: string; input: Json } {
   return typeof inner === "string" ? { tool: inner, input: given ?? null } : { tool: name, input };
 }
 
-/** What a call did, so that a second one of the kind is told apart from another. */
-export function effectKey(tool: string, input: Json): string {
-  return `${tool} ${JSON.stringify(input)}`;
-}
+/** The tool by which the model asks the person. */
+const asking = "ask_user";
 
-function sourceOf(callId: string, tool: string, label: TrustLabel, input: Json): Source {
-  return {
-    callId,
-    tool,
-    toolWords: actionOf({ name: ownName(tool), description: "" }).things,
-    label,
-    asked: textsOf(input),
-    isEffect: tool !== "" && label === "untrusted" && !isReadName(ownName(tool)),
-  };
+/** Tools called so make something, whose number their answer tells. */
+const making =
+  /^(?:create|add|make|schedule|book|reserve|order|buy|new|insert|register|save|draft|post|publish|upload|generate|copy|duplicate|clone)$/;
+
+function sourceOf(callId: string, tool: string, label: TrustLabel, input: Json, isDone = false): Source {
+  const { things, verb } = actionOf({ name: ownName(tool), description: "" });
+  const isMade = isDone && label === "untrusted" && tool.startsWith("mcp__") && making.test(verb);
+  return { callId, tool, toolWords: things, label, asked: textsOf(input), isMade };
 }
 
 /** A tool's name at its server. */

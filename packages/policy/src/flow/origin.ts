@@ -31,7 +31,7 @@ export function originOf(memory: FlowMemory, value: string, isOfKind: (piece: Pi
     ...(memory.named.get(key) ?? []),
     ...(single === undefined || single.key === key ? [] : (memory.named.get(single.key) ?? [])),
   ].filter((piece) => piece.kind === "named" && isOfKind(piece));
-  const meant = fields.filter(({ record }) => isMeant(memory, record));
+  const meant = fields.filter((piece) => isMeant(memory, piece.record) || isNumberOfMade(piece));
   if (meant.length > 0) return { from: "meant", tool: meant[0]!.record.source.tool, pieces: meant };
   if (fields.length > 0) return { from: "field", tool: fields[0]!.record.source.tool, pieces: fields };
   const prose =
@@ -65,14 +65,18 @@ export function proseWith({ prose }: FlowMemory, words: readonly string[]): read
 
 /**
  * The user's words point to a record: they hold words of its fields, and none beside it fits clearly better; or it is the
- * one answer to a question that was asked in the user's words; or this session itself has made it.
+ * one answer to a question that was asked in the user's words.
  */
 export function isMeant(memory: FlowMemory, record: RecordOf): boolean {
   const { group, source } = record;
-  if (source.isEffect) return true;
   const score = scoreOf(memory, record);
   if (group.records.length <= 1) return score >= 1 || isAskedInWords(memory, source);
   return score > 0 && score * 2 >= Math.max(...group.records.slice(0, mostCompared).map((other) => scoreOf(memory, other)));
+}
+
+/** The number of what this session itself has made; what else such an answer holds, others may have written. */
+function isNumberOfMade({ field, record }: Piece): boolean {
+  return record.source.isMade && record.group.isRoot && field.has("id");
 }
 
 /** As `isMeant`, or all that stand beside it are: then nothing tells which. */

@@ -47,6 +47,7 @@ function isSpokenOfField(memory: FlowMemory, { field, record, kind }: Piece): bo
   const isSpoken = (word: string): boolean => memory.user.words.has(word) && !dull.has(word) && !choosing.has(word);
   if ([...field].some(isSpoken)) return true;
   if (isSecretField(field)) return false;
+  if (record.source.isMade) return true;
   if (kind !== "named" || record.group.records.length > 1) return isMeant(memory, record);
   return [...record.source.toolWords].some(isSpoken) || isAskedInWords(memory, record.source) || isMeant(memory, record);
 }

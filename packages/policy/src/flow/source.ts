@@ -33,6 +33,8 @@ export interface RecordOf {
 }
 
 export interface Group {
+  /** The result as a whole. */
+  readonly isRoot: boolean;
   readonly records: RecordOf[];
   /** In how many of the records a stem stands. */
   readonly counts: Map<string, number>;
@@ -48,8 +50,8 @@ export interface Source {
   readonly label: TrustLabel;
   /** What the call was asked with, as texts. */
   readonly asked: readonly string[];
-  /** The call changed something: what it answers is its own doing. */
-  readonly isEffect: boolean;
+  /** The call made something: the number that its answer gives is its own doing. */
+  readonly isMade: boolean;
 }
 
 const titleField = /^(?:title|subject|headline|heading|topic|summary|label)$/;
@@ -89,7 +91,7 @@ export function isSecretField(field: ReadonlySet<string>): boolean {
 /** Takes a result apart into its pieces. What is no JSON is a list of names where all its lines are short, and otherwise prose. */
 export function piecesOf(text: string, source: Source): Piece[] {
   const pieces: Piece[] = [];
-  const root = newGroup();
+  const root = newGroup(true);
   // What commands and files of this machine show, the model may have written there itself: nothing in it is a field.
   const value = source.label === "tool" ? undefined : parseLoosely(text);
   if (value !== undefined && (typeof value === "object" || typeof value === "number")) {
@@ -189,8 +191,8 @@ function isFieldName(key: string): boolean {
   return /^[a-z_$][\w$-]*$/.test(key) || /\b(?:name|number|address|email|phone|date|id|type|status|city|time)\b/i.test(key);
 }
 
-function newGroup(): Group {
-  return { records: [], counts: new Map(), amounts: new Map() };
+function newGroup(isRoot = false): Group {
+  return { isRoot, records: [], counts: new Map(), amounts: new Map() };
 }
 
 function newRecord(source: Source, group: Group, within?: RecordOf): RecordOf {

@@ -3,10 +3,10 @@ import { isWorkedOut } from "./amounts.ts";
 import { isDictation } from "./dictation.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
 import { daysOf, isOfTime, isSameDate, isSameDay, timeZone } from "./dates.ts";
-import type { Finding, FlowCall } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 import { meet } from "./lexicon.ts";
 import type { FlowMemory } from "./memory.ts";
-import { effectKey, numbersOf } from "./memory.ts";
+import { numbersOf } from "./memory.ts";
 import type { Origin } from "./origin.ts";
 import {
   isAskedInWords,
@@ -217,13 +217,6 @@ export function judgeChoice({ user }: FlowMemory, { path, value }: Slot): Findin
       sentence: `${path}, ${JSON.stringify(value)}, gives more than your words speak of.`,
     },
   ];
-}
-
-/** The same once more: the user's words ask for it once. */
-export function judgeRepetition(memory: FlowMemory, { called, input }: FlowCall, { by }: Mandate): Finding[] {
-  const times = memory.done.get(effectKey(called, input)) ?? 0;
-  if (times === 0 || times < by.length) return [];
-  return [{ type: "unproven", id: "again", path: "", value: called, sentence: "It was already done." }];
 }
 
 const asWhat: Readonly<Record<string, string>> = {

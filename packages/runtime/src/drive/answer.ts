@@ -87,7 +87,7 @@ export async function answerCovered(driver: Driver): Promise<SessionEvent[]> {
   for (const approval of openApprovals(driver)) {
     const call = driver.registers.get("call", approval.callId);
     if (call === null) continue;
-    const { decision, rule, scope } = await decisionOf(driver, call.name, call.plan, call.inputDigest);
+    const { decision, rule, scope } = await decisionOf(driver, approval.callId, call.name, call.plan, call.inputDigest);
     const isSame = JSON.stringify(scope) === JSON.stringify(approval.scope);
     if (decision === "allow" && isSame && (await isUnchanged(driver, approval)))
       events.push(answered(approval, "allow", `the rule ${rule.id}`, ""));

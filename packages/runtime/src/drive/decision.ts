@@ -8,11 +8,18 @@ import { digestOf } from "./executed-files.ts";
  * What the policy says to a call, with the rules that the person allowed for this session. One of those holds only while the
  * files that its call executed are what they were.
  */
-export async function decisionOf(driver: Driver, name: string, plan: CallPlan, inputDigest: string): Promise<PolicyDecision> {
+export async function decisionOf(
+  driver: Driver,
+  callId: string,
+  name: string,
+  plan: CallPlan,
+  inputDigest: string,
+): Promise<PolicyDecision> {
   const grants = driver.registers.entries("grant").map(([, grant]) => grant);
   const decided = await ask(
     grants.map(({ offer }) => offer.rule),
     driver,
+    callId,
     name,
     plan,
     inputDigest,
@@ -26,10 +33,17 @@ export async function decisionOf(driver: Driver, name: string, plan: CallPlan, i
   );
   if (isHeld.every(Boolean)) return decided;
   const held = grants.filter((_, index) => isHeld[index]).map(({ offer }) => offer.rule);
-  return ask(held, driver, name, plan, inputDigest);
+  return ask(held, driver, callId, name, plan, inputDigest);
 }
 
-async function ask(granted: readonly Json[], driver: Driver, name: string, plan: CallPlan, inputDigest: string): Promise<PolicyDecision> {
+async function ask(
+  granted: readonly Json[],
+  driver: Driver,
+  callId: string,
+  name: string,
+  plan: CallPlan,
+  inputDigest: string,
+): Promise<PolicyDecision> {
   const { ports, window } = driver;
   const settings = settingsOf(driver);
   // As its server describes it now.
@@ -44,7 +58,7 @@ async function ask(granted: readonly Json[], driver: Driver, name: string, plan:
     ...(settings.isPlanning === true ? { isPlanning: true } : {}),
     ...projectOf(driver),
     trust: { untrustedInWindow: window.untrusted.length > 0, sources: window.untrusted },
-    ...(tool === null ? {} : { flow: { items: window.items, tool: { ...tool.spec, hints: tool.hints ?? {} } } }),
+    ...(tool === null ? {} : { flow: { items: window.items, callId, tool: { ...tool.spec, hints: tool.hints ?? {} } } }),
     ...(granted.length === 0 ? {} : { granted }),
     ...(settings.approvals === "ask" ? { wantsOffers: true } : {}),
     repeatsDoubt: driver.registers.get("doubt", `${name}:${inputDigest}`) !== null,

@@ -124,7 +124,7 @@ async function judge(driver: Driver, call: ToolCall, { name, tool, input }: Mean
   const plan = await tool.plan(input, callContext(driver, call.callId), signal);
   if ("type" in plan) return plan;
   const inputDigest = sha256(canonical(plan.input));
-  return { plan, inputDigest, verdict: await decisionOf(driver, name, plan, inputDigest) };
+  return { plan, inputDigest, verdict: await decisionOf(driver, call.callId, name, plan, inputDigest) };
 }
 
 function decide(

@@ -15,6 +15,8 @@ export interface FlowState {
   /** All that the model has before it, oldest first. The array keeps its identity for the session, and only grows. */
   readonly items: readonly Item[];
   readonly tool: { readonly description: string; readonly schema: Json; readonly hints: ToolHints };
+  /** Of the call that is decided, by which it stands among the items. */
+  readonly callId?: string;
 }
 
 export interface PolicyRequest {
