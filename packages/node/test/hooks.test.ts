@@ -136,13 +136,16 @@ describe("a hook of a project", () => {
     expect(readdirSync(place.workspace)).toEqual(["seen.json"]);
   });
 
-  test("refuses by its exit status; one that saw only a part of an input can't change it", async () => {
+  test("refuses by its exit status, and sees the whole of an input, however long, as it comes to read it", async () => {
     const [refused] = await ask(hooksOf({ command: "echo not here >&2; exit 2", from: "project" }));
     expect(refused).toMatchObject({ result: "denied", reason: "not here" });
     writeFileSync(join(place.workspace, "change.sh"), 'printf \'{"input": {"content": "short"}}\'');
     const change = { command: "sh change.sh", from: "project" } as const;
     expect((await ask(hooksOf(change), { tool_input: { content: "short" } }))[0]?.result).toBe("changed");
-    expect((await ask(hooksOf(change), { tool_input: { content: "x".repeat(300_000) } }))[0]).toMatchObject({ result: "failed" });
+    const long = { tool_input: { content: `${"x".repeat(300_000)} rm -rf /` } };
+    expect((await ask(hooksOf(change), long))[0]?.result).toBe("changed");
+    const look = { command: "sleep 2.5; grep -q 'rm -rf' && { echo not that >&2; exit 2; }", from: "project" } as const;
+    expect((await ask(hooksOf(look), long))[0]).toMatchObject({ result: "denied", reason: "not that" });
   });
 });
 

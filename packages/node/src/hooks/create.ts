@@ -4,7 +4,7 @@ import type { Confinement, HookAnswer, HookCall, Hooks, Ids, Processes } from "@
 import { createBounded } from "../host/bounded.ts";
 import type { HookEnd } from "./answer.ts";
 import { readAnswer } from "./answer.ts";
-import { boundedInput, hookInput } from "./input.ts";
+import { hookInput } from "./input.ts";
 import { runOutside } from "./run.ts";
 
 /** A hook as the user's or a trusted project's config sets it. */
@@ -22,7 +22,7 @@ export interface HookDefinition {
 export interface HookOptions {
   readonly hooks: readonly HookDefinition[];
   readonly environment: Readonly<Record<string, string>>;
-  readonly processes: Pick<Processes, "start" | "read">;
+  readonly processes: Pick<Processes, "start" | "read" | "write" | "closeInput">;
   readonly ids: Ids;
   /** How far a project's hooks reach: what its commands may. */
   readonly confinement: Confinement;
@@ -56,23 +56,40 @@ export function createHooks({ hooks: definitions, environment, processes, ids, c
       session,
       id: ids.next("hook"),
       attempt: 1,
-      // Its words come by a variable: a sandboxed command has no input. Its two outputs are one there, so what it complains of
-      // is shown only where it ends badly.
-      command: `printf %s "$HOLDFAST_HOOK" | { ${hook.command}\n} 2>"$TMPDIR/said"; ended=$?; [ $ended = 0 ] || cat "$TMPDIR/said"; exit $ended`,
+      // Its two outputs are one in the sandbox, so what it complains of is shown only where it ends badly.
+      command: `(${hook.command}\n) 2>"$TMPDIR/said"; ended=$?; [ $ended = 0 ] || cat "$TMPDIR/said"; exit $ended`,
       cwd,
       timeoutMs: hook.timeoutMs,
       outputCap,
       confinement: { ...confinement, purpose: "check" },
-      env: { HOLDFAST_HOOK: boundedInput(call).text },
+      env: {},
+      input: "pipe",
     });
     const stop = (): void => void running.stop();
     signal.addEventListener("abort", stop);
     if (signal.aborted) stop();
-    const { end } = await running.ended;
-    signal.removeEventListener("abort", stop);
+    const [{ end }] = await Promise.all([
+      running.ended,
+      feed(running.ref, hookInput(call)).catch(async (error: unknown) => {
+        // It must not judge by a part.
+        await running.stop();
+        throw error;
+      }),
+    ]).finally(() => signal.removeEventListener("abort", stop));
     const { bytes } = await processes.read(running.ref, 0, outputCap);
     const text = new TextDecoder().decode(bytes);
     return { exitCode: end.type === "exited" ? end.exitCode : null, timedOut: end.type === "timed_out", stdout: text, stderr: text };
+  }
+
+  /** All of it, however long the hook takes to read; one that ends before needs no more. */
+  async function feed(ref: string, text: string): Promise<void> {
+    const bytes = new TextEncoder().encode(text);
+    for (let at = 0; at < bytes.length;) {
+      const taken = await processes.write(ref, bytes.subarray(at));
+      if (taken === null) return;
+      at += taken;
+    }
+    await processes.closeInput(ref);
   }
 
   async function runOne(hook: Hook, call: HookCall, signal: AbortSignal): Promise<HookAnswer> {
@@ -89,10 +106,7 @@ export function createHooks({ hooks: definitions, environment, processes, ids, c
           }));
     const durationMs = Math.round(performance.now() - started);
     const said = readAnswer(call.event, end, hook.timeoutMs);
-    const answer = { hook: hook.name, trust: hook.from, durationMs, ...said };
-    if (said.input === undefined || hook.from === "user" || !boundedInput(call).isCut) return answer;
-    const { input: _, ...rest } = answer;
-    return { ...rest, result: "failed", reason: "it changed an input of which it saw only the beginning" };
+    return { hook: hook.name, trust: hook.from, durationMs, ...said };
   }
 
   return {
