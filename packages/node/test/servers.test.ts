@@ -107,6 +107,17 @@ test("lines are cut at their ends, also within a letter; one that is too long is
   expect(lines.dropped()).toBe(1);
 });
 
+test("a line that comes byte by byte takes no more memory than it has bytes, and is ours from then on", () => {
+  const lines = splitLines(32 * 1024 * 1024);
+  const chunk = Buffer.from("a");
+  const used = (): number => process.memoryUsage().heapUsed + process.memoryUsage().external;
+  const before = used();
+  for (let count = 0; count < 300_000; count += 1) lines.push(chunk);
+  expect(used() - before).toBeLessThan(50_000_000);
+  chunk.fill("b");
+  expect(lines.push(Buffer.from("\n"))).toEqual(["a".repeat(300_000)]);
+});
+
 describe("M19 orphaned MCP servers", () => {
   const stubborn = `trap '' TERM HUP INT; sh -c 'trap "" TERM HUP INT; echo $$; while :; do sleep 0.2; done' & echo $$; wait; while :; do sleep 0.2; done`;
 

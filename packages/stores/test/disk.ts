@@ -26,7 +26,8 @@ function mount(folder: string, mebibytes: number): boolean {
 }
 
 function unmount(folder: string): void {
-  spawnSync("/bin/umount", [folder]);
+  // What was killed a moment ago may still have a file of it open.
+  spawnSync("/bin/umount", ["-l", folder]);
 }
 
 /** A disk in memory of so many MiB. */

@@ -7,26 +7,39 @@ export interface LineSplitter {
 }
 
 const newline = 0x0a;
+const firstRoom = 4096;
 
 export function splitLines(longest: number): LineSplitter {
-  let held: Uint8Array[] = [];
+  // One piece of memory, whatever the chunks are like: an object for each would take many times its bytes.
+  let room = new Uint8Array(firstRoom);
   let size = 0;
   let isTooLong = false;
   let count = 0;
   const decoder = new TextDecoder();
 
+  const grow = (needed: number): void => {
+    const larger = new Uint8Array(Math.min(longest, Math.max(needed, 2 * room.length)));
+    larger.set(room.subarray(0, size));
+    room = larger;
+  };
   const take = (part: Uint8Array): void => {
-    size += part.length;
-    if (size > longest) {
+    if (isTooLong || size + part.length > longest) {
       if (!isTooLong) count += 1;
       isTooLong = true;
-      held = [];
-    } else held.push(part);
+      forget();
+      return;
+    }
+    if (size + part.length > room.length) grow(size + part.length);
+    room.set(part, size);
+    size += part.length;
+  };
+  const forget = (): void => {
+    if (room.length > firstRoom) room = new Uint8Array(firstRoom);
+    size = 0;
   };
   const finish = (): string | null => {
-    const line = isTooLong ? null : decoder.decode(Buffer.concat(held)).replace(/\r$/, "");
-    held = [];
-    size = 0;
+    const line = isTooLong ? null : decoder.decode(room.subarray(0, size)).replace(/\r$/, "");
+    forget();
     isTooLong = false;
     return line;
   };
@@ -41,8 +54,7 @@ export function splitLines(longest: number): LineSplitter {
         if (line !== null) lines.push(line);
         start = at + 1;
       }
-      // The rest is copied: the chunk's memory may be reused.
-      if (start < chunk.length) take(chunk.slice(start));
+      if (start < chunk.length) take(chunk.subarray(start));
       return lines;
     },
     dropped: () => count,
