@@ -2,11 +2,11 @@ import type { Approval, Grant, Op, RefusedAnswer, SessionEvent } from "@holdfast
 import { callsOf } from "../kernel/answered.ts";
 import { settledWithout } from "../kernel/settle.ts";
 import { redact } from "../redact.ts";
-import { approvalDigest, requestApproval } from "./approval.ts";
+import { requestApproval } from "./approval.ts";
 import type { Driver } from "./driver.ts";
 import { messageOf, newId } from "./driver.ts";
 import { executedFiles } from "./executed-files.ts";
-import { decisionOf } from "./decision.ts";
+import { decisionOf, isUnchanged } from "./decision.ts";
 
 type Answer = Extract<Op, { type: "approval.answer" }>;
 
@@ -33,7 +33,7 @@ export async function takeAnswer(driver: Driver, op: Answer): Promise<SessionEve
   if (call === null || !isWaiting) return refused("approval_closed", "its call has ended");
   if (op.answer === "deny") return denied(driver, approval, op.by, op.note);
   const calls = callsOf(approval);
-  if ((await approvalDigest(driver, calls, call.plan, call.inputDigest)) !== approval.digest) {
+  if (!(await isUnchanged(driver, approval))) {
     const again = await requestApproval(driver, calls, call.name, call.plan, call.inputDigest, {
       reason: `${approval.reason} (asked again: files that this command runs have changed)`,
       rule: approval.rule,
@@ -104,11 +104,6 @@ export async function answerAtDeadline(driver: Driver): Promise<SessionEvent[]> 
     if (await isUnchanged(driver, approval)) events.push(answered(approval, "allow", "its deadline", ""));
   }
   return events;
-}
-
-async function isUnchanged(driver: Driver, approval: Approval): Promise<boolean> {
-  const call = driver.registers.get("call", approval.callId);
-  return call !== null && (await approvalDigest(driver, callsOf(approval), call.plan, call.inputDigest)) === approval.digest;
 }
 
 function openApprovals({ head: { turn }, registers }: Driver): Approval[] {

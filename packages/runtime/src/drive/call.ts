@@ -13,6 +13,8 @@ import { isFatal, messageOf, newId, stop, stopAt } from "./driver.ts";
 import { afterCall, withCheckpoint } from "./checkpoint.ts";
 import { callContext } from "./gate.ts";
 import { labelFor } from "./label.ts";
+import { lookAgain, lookAt } from "./look.ts";
+import { isAsAllowed } from "./decision.ts";
 import { askHooks, contextOf } from "./hooks.ts";
 import { recordingRun, seeingEnds } from "./record-run.ts";
 import type { HandOver } from "./workspace-lock.ts";
@@ -77,6 +79,7 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
   let mayHaveActed = isBegun;
   try {
     const run = async (handOver?: HandOver): Promise<CallOutcome> => {
+      if (!isBegun && !(await isAsAllowed(driver, callId, register))) throw changedSince();
       // The last thing before the effect: until then the call has certainly not happened.
       if (takesClaim) await claim(driver, callId, intent.attempt);
       mayHaveActed = true;
@@ -112,31 +115,9 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
   }
 }
 
-/** Larger files that an expectation names are not looked at: what it says of them stays unknown. */
-const mostLooked = 64 * 1024 * 1024;
-
-/** Digests of the files that an expectation names, by the path it gives; null where nothing is to be looked at. */
-async function lookAt(driver: Driver, paths: readonly string[]): Promise<ReadonlyMap<string, string | null> | null> {
-  if (paths.length === 0) return null;
-  const { files } = driver.ports;
-  const digests = new Map<string, string | null>();
-  for (const path of paths) {
-    const { real, kind } = await files.identify(path);
-    if (kind === "missing") digests.set(path, null);
-    else if (kind === "file") {
-      const content = await files.read(real, mostLooked).catch(() => null);
-      if (content !== null) digests.set(path, content.digest);
-    }
-  }
-  return digests;
-}
-
-async function lookAgain(driver: Driver, before: ReadonlyMap<string, string | null>): Promise<NonNullable<CallOutcome["files"]>> {
-  const after = await lookAt(driver, [...before.keys()]);
-  return [...before].flatMap(([path, digest]) => {
-    const now = after?.get(path);
-    return now === undefined ? [] : [{ path, before: digest, after: now }];
-  });
+function changedSince(): HoldfastError {
+  const message = "files that it executes have changed since it was allowed. Propose it again, and it is decided as they are now";
+  return new HoldfastError("approval_changed", message);
 }
 
 async function claim(driver: Driver, callId: string, attempt: number): Promise<void> {

@@ -1,5 +1,8 @@
-import type { CallPlan, Json } from "@holdfast/protocol";
+import type { Approval, CallPlan, Grant, Json, RuleRef } from "@holdfast/protocol";
+import { callsOf } from "../kernel/answered.ts";
+import type { CallRegister } from "../kernel/state.ts";
 import { grantedSource, type PolicyDecision } from "../ports/index.ts";
+import { approvalDigest } from "./approval.ts";
 import type { Driver } from "./driver.ts";
 import { settingsOf } from "./driver.ts";
 import { digestOf } from "./executed-files.ts";
@@ -16,24 +19,55 @@ export async function decisionOf(
   inputDigest: string,
 ): Promise<PolicyDecision> {
   const grants = driver.registers.entries("grant").map(([, grant]) => grant);
-  const decided = await ask(
-    grants.map(({ offer }) => offer.rule),
-    driver,
-    callId,
-    name,
-    plan,
-    inputDigest,
-  );
-  if (decided.decision !== "allow" || !decided.rule.source.startsWith(grantedSource)) return decided;
+  const decided = await ask(grants.map(ruleOf), driver, callId, name, plan, inputDigest);
+  if (decided.decision !== "allow" || !isGranted(decided.rule)) return decided;
+  const held = await heldGrants(driver, grants);
+  return held.length === grants.length ? decided : ask(held.map(ruleOf), driver, callId, name, plan, inputDigest);
+}
+
+/**
+ * True where what a call executes is what it was when a person allowed it, by an answer or by a rule for the session. Between
+ * that and the call's turn lie other calls of its step, and whatever else has the workspace meanwhile.
+ */
+export async function isAsAllowed(driver: Driver, callId: string, call: CallRegister): Promise<boolean> {
+  const { name, plan, inputDigest, rule, approvalId } = call;
+  const { registers } = driver;
+  if (approvalId !== null) {
+    // Where nobody is asked, nobody was shown anything.
+    if (settingsOf(driver).approvals === "allow") return true;
+    const register = registers.get("approval", approvalId);
+    return register !== null && (await isUnchanged(driver, register.approval));
+  }
+  if (!isGranted(rule)) return true;
+  const grants = registers.entries("grant").map(([, grant]) => grant);
+  const held = await heldGrants(driver, grants);
+  if (held.length === grants.length) return true;
+  return (await ask(held.map(ruleOf), driver, callId, name, plan, inputDigest)).decision === "allow";
+}
+
+/** True where what an approval's calls execute is what was shown. */
+export async function isUnchanged(driver: Driver, approval: Approval): Promise<boolean> {
+  const call = driver.registers.get("call", approval.callId);
+  return call !== null && (await approvalDigest(driver, callsOf(approval), call.plan, call.inputDigest)) === approval.digest;
+}
+
+function isGranted({ source }: RuleRef): boolean {
+  return source.startsWith(grantedSource);
+}
+
+function ruleOf({ offer }: Grant): Json {
+  return offer.rule;
+}
+
+/** Those whose files are as they were. */
+async function heldGrants(driver: Driver, grants: readonly Grant[]): Promise<readonly Grant[]> {
   const isHeld = await Promise.all(
     grants.map(async ({ files }) => {
       const now = await Promise.all(files.map(([path]) => digestOf(driver, path)));
       return files.every(([, digest], index) => digest === now[index]);
     }),
   );
-  if (isHeld.every(Boolean)) return decided;
-  const held = grants.filter((_, index) => isHeld[index]).map(({ offer }) => offer.rule);
-  return ask(held, driver, callId, name, plan, inputDigest);
+  return grants.filter((_, index) => isHeld[index]);
 }
 
 async function ask(
