@@ -9,12 +9,12 @@ import { isWireName, loadWire } from "./wires.ts";
  */
 export function createBodyDigest(): (model: string, sent: SentBody, request: SamplingRequest) => Promise<string | null> {
   const wires = new Map<string, Wire>();
-  return async (model, { wire: name, mostOutput, layout, isStored = false, isWhole = false }, request) => {
+  return async (model, { wire: name, mostOutput, layout, isStored = false, loadsTools = false, isWhole = false }, request) => {
     if (!isWireName(name) || layout !== bodyLayout) return null;
     const slash = model.indexOf("/");
-    const key = JSON.stringify([model, name, mostOutput, isStored]);
+    const key = JSON.stringify([model, name, mostOutput, isStored, loadsTools]);
     const identity = { provider: model.slice(0, slash), model: model.slice(slash + 1) };
-    const wire = wires.get(key) ?? (await loadWire(name))(identity, { maxOutputTokens: mostOutput ?? null, isStored });
+    const wire = wires.get(key) ?? (await loadWire(name))(identity, { maxOutputTokens: mostOutput ?? null, isStored, loadsTools });
     wires.set(key, wire);
     return (await wire.body(request, isWhole)).digest;
   };

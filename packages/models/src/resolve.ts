@@ -22,6 +22,8 @@ export interface ProviderSettings {
   readonly maxOutputTokens?: number | null;
   /** The provider may keep requests and answers, so that a request needs only what is new (`responses`). Default false. */
   readonly isStored?: boolean;
+  /** Its models load found tools in its own way (`responses`). Default false. */
+  readonly loadsTools?: boolean;
 }
 
 export interface ModelResolverOptions {
@@ -85,7 +87,7 @@ async function overHttp(
   }
   const wire = (await loadWire(settings.wire))(
     { provider, model },
-    { maxOutputTokens: settings.maxOutputTokens ?? null, isStored: settings.isStored ?? false },
+    { maxOutputTokens: settings.maxOutputTokens ?? null, isStored: settings.isStored ?? false, loadsTools: settings.loadsTools ?? false },
   );
   return createHttpModel(wire, {
     id,

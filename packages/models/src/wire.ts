@@ -58,6 +58,8 @@ export interface WireOptions {
   readonly maxOutputTokens?: number | null;
   /** The provider may keep requests and answers, so that a request needs only what is new. Wires that can't do without it pay no heed. */
   readonly isStored?: boolean;
+  /** It loads tools that a search has found by their definitions, in items of its own (`responses`). Other wires pay no heed. */
+  readonly loadsTools?: boolean;
 }
 
 /** The key as OpenAI's protocols carry it. */

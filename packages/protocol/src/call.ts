@@ -4,6 +4,7 @@ import { expectation } from "./expectation.ts";
 import { json } from "./json.ts";
 import { replayClass, scope } from "./decision.ts";
 import { callStatus, shownImage } from "./item.ts";
+import { toolSpec } from "./request.ts";
 import { planStep } from "./plan.ts";
 import { asking } from "./question.ts";
 import { trustLabel } from "./trust.ts";
@@ -89,6 +90,8 @@ export const callOutcome = z.object({
   /** Blob that holds the whole where `output` names no run. */
   whole: z.string().optional(),
   images: z.array(shownImage).optional(),
+  /** Tools that were found: set by `search_tools` alone. */
+  tools: z.array(toolSpec).optional(),
   exitCode: z.number().int().nullable().optional(),
   signal: z.string().nullable().optional(),
   timedOut: z.boolean().optional(),

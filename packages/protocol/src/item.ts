@@ -2,6 +2,7 @@ import { z } from "zod";
 import { contextReason } from "./context.ts";
 import { json } from "./json.ts";
 import { part } from "./part.ts";
+import { toolSpec } from "./request.ts";
 import { trustLabel } from "./trust.ts";
 
 /** What only one provider understands (encrypted reasoning…). It goes back to that provider and model alone. */
@@ -43,6 +44,8 @@ export const toolResult = z.object({
   trust: trustLabel,
   images: z.array(shownImage).optional(),
   output: z.string().optional(),
+  /** Of `search_tools` alone: what `text` shows, for a provider that makes tools callable by their definitions. */
+  tools: z.array(toolSpec).optional(),
 });
 /** Words of the runtime to the model: a failed check, a changed world, a limit that comes near. */
 export const notice = z.object({

@@ -14,6 +14,8 @@ export const sentBody = z.object({
   layout: z.number().int().optional(),
   /** The provider may keep it, and a later one may follow on its answer. `isWhole`: this one follows on none, though it could. */
   isStored: z.boolean().optional(),
+  /** Tools are found and loaded in the provider's own way. */
+  loadsTools: z.boolean().optional(),
   isWhole: z.boolean().optional(),
   digest: z.string(),
 });

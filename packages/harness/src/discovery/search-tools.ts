@@ -45,10 +45,11 @@ export function searchTools(deferred: readonly Tool[], sources: readonly ToolSou
       const query = queryOf(plan.input) as string;
       // Loaded when something is searched for: its word lists are no part of a start.
       ranking ??= (await import("./ranking.ts")).createRanking(embedder);
-      const { text, shown } = query.trim() === "" ? list(found) : await matches(query, found, ranking, signal);
+      const { text, shown, loaded } = query.trim() === "" ? list(found) : await matches(query, found, ranking, signal);
       return {
         status: "completed",
         text: [text, ...absent].join("\n"),
+        ...(loaded.length === 0 ? {} : { tools: loaded.map(({ name, description, schema }) => ({ name, description, schema })) }),
         // Why a server isn't there can quote the server.
         trust: lowestTrust(...shown.map(({ trust }) => trust), ...(absent.length === 0 ? [] : sources.map(({ trust }) => trust))),
       };
@@ -72,23 +73,26 @@ function planOf(query: string): CallPlan {
   return { input: { query }, summary, reads: [], writes: [], workspace: "none", replay: "safe", changesWorkspace: false };
 }
 
-function list(found: readonly Found[]): { text: string; shown: readonly Found[] } {
+interface Answer {
+  readonly text: string;
+  readonly shown: readonly Found[];
+  /** Shown with their schema. */
+  readonly loaded: readonly ToolSpec[];
+}
+
+function list(found: readonly Found[]): Answer {
   const shown = found.slice(0, mostListed);
   const rest = found.length > shown.length ? [`[${found.length - shown.length} more; search with words]`] : [];
   const lines = shown.map(({ spec }) => `${spec.name}: ${lineOf(spec)}`);
-  return { text: found.length === 0 ? "There are no more tools." : [...lines, ...rest].join("\n"), shown };
+  return { text: found.length === 0 ? "There are no more tools." : [...lines, ...rest].join("\n"), shown, loaded: [] };
 }
 
-async function matches(
-  query: string,
-  found: readonly Found[],
-  ranking: Ranking,
-  signal: AbortSignal,
-): Promise<{ text: string; shown: readonly Found[] }> {
+async function matches(query: string, found: readonly Found[], ranking: Ranking, signal: AbortSignal): Promise<Answer> {
   const specs = found.map(({ spec }) => spec);
   const ranked = await ranking.rank(query, specs, mostShown + mostOthers, signal);
-  if (ranked.length === 0) return { text: `No tool matches; an empty query lists all ${found.length}.`, shown: [] };
+  if (ranked.length === 0) return { text: `No tool matches; an empty query lists all ${found.length}.`, shown: [], loaded: [] };
   let left = shownChars;
+  const loaded: ToolSpec[] = [];
   const blocks = ranked.slice(0, mostShown).map((spec, index) => {
     // Which draft it is written in is no help to a model.
     const schema = JSON.stringify(spec.schema, (key, value: Json) => (key === "$schema" ? undefined : value));
@@ -96,11 +100,12 @@ async function matches(
     // The best match is always shown whole: its schema was bounded when it was taken in.
     if (index > 0 && whole.length > left) return `${spec.name}: ${lineOf(spec)}\n[search for its name to see its schema]`;
     left -= whole.length;
+    loaded.push({ ...spec, description: cut(spec.description, descriptionChars) });
     return whole;
   });
   const others = ranked.slice(mostShown).map((spec) => spec.name);
   const text = [...blocks, ...(others.length === 0 ? [] : [`Others: ${others.join(", ")}`]), "Call them with use_tool."].join("\n\n");
-  return { text, shown: found.filter(({ spec }) => ranked.includes(spec)) };
+  return { text, shown: found.filter(({ spec }) => ranked.includes(spec)), loaded };
 }
 
 function lineOf(spec: ToolSpec): string {

@@ -189,6 +189,10 @@ export const keys = {
           headers: key(headers, "HTTP headers sent with each request"),
           context_window: key(count, "tokens of its models whose window isn't known otherwise"),
           store: key(toggle, "true: it may keep requests and answers, so that a step sends only what is new (wire responses)"),
+          tool_search: key(
+            toggle,
+            "true: its models know tool_search, so that tools that are found become callable by name (wire responses)",
+          ),
         },
         { rivals: [["api_key", "api_key_env"]] },
       ),

@@ -23,6 +23,8 @@ export interface Provider {
   readonly contextWindow: number | null;
   /** The person lets it keep requests and answers. */
   readonly isStored: boolean;
+  /** Its models load tools that are found in its own way. */
+  readonly loadsTools: boolean;
 }
 
 /** Names of all providers: the presets, then those of the configuration. */
@@ -50,6 +52,7 @@ export function providerOf(name: string, config: Config, env: Env): Provider | n
     headers: own?.headers ?? {},
     contextWindow: own?.contextWindow ?? null,
     isStored: own?.store === true,
+    loadsTools: own?.toolSearch === true,
   };
 }
 

@@ -44,11 +44,11 @@ export function createModels(host: ModelHost): (name: string) => Promise<Model> 
       return createScriptModel(parseScript(await readScript(name.slice("script:".length)), name), { id: name, isRecording: false });
     }
     if (name.startsWith("replay:")) return host.replay(name);
-    const { name: provider, wire, baseUrl, headers, isStored } = endpointOf(name, host.config, host.env);
+    const { name: provider, wire, baseUrl, headers, isStored, loadsTools } = endpointOf(name, host.config, host.env);
     const { maxOutput, contextWindow, windowFrom } = await factsOf(name, null);
     const apiKey = async () => (await host.secrets.get(provider))?.value ?? null;
     const known = windowFrom === "assumed" ? null : contextWindow;
-    const settings = { wire, baseUrl, headers, apiKey, contextWindow: known, maxOutputTokens: maxOutput, isStored };
+    const settings = { wire, baseUrl, headers, apiKey, contextWindow: known, maxOutputTokens: maxOutput, isStored, loadsTools };
     const [{ createModelResolver }, { createStreamFetch }] = await Promise.all([
       import("@holdfast/models/resolve"),
       import("@holdfast/node/network/stream"),

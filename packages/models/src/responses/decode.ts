@@ -8,8 +8,9 @@ import { estimateUsage, readCost, readUsage } from "../usage.ts";
 import { isWireCallId } from "../wire-forms.ts";
 import type { Decoder, WirePart } from "../wire.ts";
 import { keptPayload, reasoningPayload } from "./encode.ts";
+import { searchInput, searchName } from "./tool-search.ts";
 
-type OutputKind = "message" | "reasoning" | "function_call";
+type OutputKind = "message" | "reasoning" | "function_call" | "tool_search_call";
 
 /** What has been seen of one output item. */
 interface Output {
@@ -206,6 +207,7 @@ const worse: ReadonlySet<string> = new Set(["incomplete", "failed", "cancelled"]
 
 function outputKind(item: Shape): OutputKind | null {
   const type = item["type"];
+  if (type === "tool_search_call") return item["execution"] === "server" ? null : type;
   return type === "message" || type === "reasoning" || type === "function_call" ? type : null;
 }
 
@@ -237,6 +239,11 @@ function proposedItem(item: Shape, seen: Output | undefined, identity: Identity)
         name: asText(item["name"]) ?? seen?.name ?? "",
         input: asText(item["arguments"]) ?? seen?.text ?? "",
       };
+    }
+    case "tool_search_call": {
+      const callId = asText(item["call_id"]);
+      const own = callId !== null && isWireCallId(callId) ? opaqueOf(identity, { call_id: callId }) : {};
+      return { kind: "tool_call", ...own, name: searchName, input: searchInput(item) };
     }
     case null:
       return null;

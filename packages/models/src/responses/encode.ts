@@ -5,6 +5,7 @@ import { createJoined, type Joined } from "../joined.ts";
 import { asList, asRecord, asText } from "../shape.ts";
 import { jsonText } from "../text.ts";
 import { imageSize, type Encoding, type Piece, type ReadImage } from "../window.ts";
+import { searchCall, searchName, searchOutput } from "./tool-search.ts";
 import { missingImage, noticeText, wireArguments, wireCallId, wireToolName } from "../wire-forms.ts";
 
 /** One input item. `json` is null where there is nothing to send. */
@@ -57,11 +58,17 @@ export function reasoningPayload(item: Readonly<Record<string, unknown>>): Json 
   return { encrypted_content: encrypted, summary };
 }
 
+/** What the provider was said to do of itself. */
+interface Kinds {
+  readonly isStored: boolean;
+  readonly loadsTools: boolean;
+}
+
 /**
  * Reasoning is only legal right before the item it led to: one that an answer ended with (cut by its length) is dropped
  * as soon as anything else follows.
  */
-export function inputEncoding(identity: Identity, isStored: boolean): Encoding<InputPiece, Input> {
+export function inputEncoding(identity: Identity, { isStored, loadsTools }: Kinds): Encoding<InputPiece, Input> {
   const add = (input: Input, piece: InputPiece & { readonly json: string }): void => {
     if (piece.role === "reasoning") {
       input.waiting.push(piece.json);
@@ -71,9 +78,11 @@ export function inputEncoding(identity: Identity, isStored: boolean): Encoding<I
     input.waiting = [];
     input.sent.add(piece.call === undefined ? piece.json : `${piece.json}${idOf(input, piece.call)}${piece.call.rest}`);
   };
+  // Which calls are searches: their results say of whom they are by its id alone.
+  const searches = new Set<string>();
   return {
     encode: (item, image) => {
-      const piece = encodeItem(item, image, identity);
+      const piece = (loadsTools ? encodeSearch(item, identity, searches) : null) ?? encodeItem(item, image, identity);
       const kept = isStored && "opaque" in item ? keptIn(ownPayload(item.opaque, identity)) : null;
       return kept === null || piece instanceof Promise ? piece : { ...piece, kept };
     },
@@ -104,6 +113,17 @@ export function keptPayload(id: string, window: string): Readonly<Record<string,
 function keptIn(payload: Readonly<Record<string, unknown>> | null): Kept | null {
   const [id, window] = [asText(payload?.["response_id"]), asText(payload?.["window"])];
   return id === null || window === null ? null : { id, window };
+}
+
+/** A search of the provider's own kind, and what it found; null for anything else. */
+function encodeSearch(item: Item, identity: Identity, searches: Set<string>): InputPiece | null {
+  if (item.kind === "tool_call" && item.name === searchName) {
+    searches.add(item.callId);
+    const given = asText(ownPayload(item.opaque, identity)?.["call_id"]);
+    return ofCall(piece(searchCall.start, "model"), { callId: item.callId, given, rest: searchCall.rest(item.input) });
+  }
+  if (item.kind !== "tool_result" || !searches.has(item.callId)) return null;
+  return ofCall(piece(searchOutput.start), { callId: item.callId, given: null, rest: searchOutput.rest(item.tools ?? []) });
 }
 
 function encodeItem(item: Item, image: ReadImage, identity: Identity): InputPiece | Promise<InputPiece> {

@@ -9,6 +9,7 @@ import { bearer, bodyLayout, type Wire, type WireOptions } from "../wire.ts";
 import { wireCacheKey } from "../wire-forms.ts";
 import { createResponsesDecoder } from "./decode.ts";
 import { inputEncoding } from "./encode.ts";
+import { searchJson, searchName, toolJson } from "./tool-search.ts";
 
 /**
  * OpenAI's Responses. Nothing is stored there, and encrypted reasoning comes back with each request, unless the user lets the
@@ -16,9 +17,9 @@ import { inputEncoding } from "./encode.ts";
  * come each time, as the protocol doesn't carry them over. Keys have a fixed order with what can change behind the growing
  * `input`, so the bytes of a request begin with those of the one before it.
  */
-export function responsesWire(identity: Identity, { isStored = false }: WireOptions = {}): Wire {
-  const input = createWindow(inputEncoding(identity, isStored));
-  const keptTool = keptTools(toolJson);
+export function responsesWire(identity: Identity, { isStored = false, loadsTools = false }: WireOptions = {}): Wire {
+  const input = createWindow(inputEncoding(identity, { isStored, loadsTools }));
+  const keptTool = keptTools((spec) => (loadsTools && spec.name === searchName ? searchJson(spec) : toolJson(spec)));
   let instructions = { text: "", json: '""' };
 
   function head(request: SamplingRequest): string {
@@ -39,7 +40,7 @@ export function responsesWire(identity: Identity, { isStored = false }: WireOpti
     return fields.map((field) => `,${field}`).join("");
   }
   return {
-    form: { wire: "responses", layout: bodyLayout, ...(isStored ? { isStored } : {}) },
+    form: { wire: "responses", layout: bodyLayout, ...(isStored ? { isStored } : {}), ...(loadsTools ? { loadsTools } : {}) },
     path: "/responses",
     version: null,
     headers: bearer,
@@ -63,9 +64,4 @@ function canReason(model: string): boolean {
 
 function formatJson(schema: Json): string {
   return `{"type":"json_schema","name":"${outputName}","strict":${isStrict(schema)},"schema":${JSON.stringify(schema)}}`;
-}
-
-function toolJson(spec: ToolSpec): string {
-  const fields = [`"type":"function"`, `"name":${jsonText(spec.name)}`, `"description":${jsonText(spec.description)}`, `"strict":false`];
-  return `{${fields.join(",")},"parameters":${JSON.stringify(spec.schema)}}`;
 }

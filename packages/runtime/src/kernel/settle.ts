@@ -7,7 +7,7 @@ export function settled(
   judgement: Judgement | null,
   newId: (prefix: string) => string,
 ): SessionEvent {
-  const { status, text, trust, output, images } = outcome;
+  const { status, text, trust, output, images, tools } = outcome;
   const told = judgement === null ? text : `${text}${wordsOf(judgement)}`;
   const result = {
     kind: "tool_result" as const,
@@ -18,6 +18,7 @@ export function settled(
     trust,
     ...(images === undefined ? {} : { images }),
     ...(output === undefined ? {} : { output }),
+    ...(tools === undefined ? {} : { tools }),
   };
   return { type: "call.settled", payload: { callId, outcome, result, judgement } };
 }
