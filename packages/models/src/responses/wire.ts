@@ -1,5 +1,5 @@
 import type { Json } from "@holdfast/protocol";
-import type { SamplingRequest, ToolSpec } from "@holdfast/runtime";
+import type { SamplingRequest } from "@holdfast/runtime";
 import type { Identity } from "../identity.ts";
 import { isStrict, outputName } from "../output-format.ts";
 import { keptTools } from "../kept-tools.ts";
