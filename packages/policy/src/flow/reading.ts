@@ -1,8 +1,9 @@
 import { atomsOf, hostOf } from "./atoms.ts";
+import { disguisedIn } from "./disguise.ts";
 import type { Finding } from "./finding.ts";
 import { meet } from "./lexicon.ts";
 import type { FlowMemory } from "./memory.ts";
-import { isKnownHost, isSaid, originOf } from "./origin.ts";
+import { isKnownHost, isSaid, originOf, proseWith } from "./origin.ts";
 import { privateParts } from "./private.ts";
 import type { Slot } from "./slots.ts";
 import type { DescribedTool } from "./tool.ts";
@@ -35,19 +36,25 @@ export function judgeReading(memory: FlowMemory, tool: DescribedTool, slots: rea
           findings.push(say("visit", "is an address that only text of others names, and your words speak of no page"));
         continue;
       }
-      const carried = isKnownHost(memory, url) ? [] : privateParts(memory, inParts(url.text), true);
+      const isKnown = isKnownHost(memory, url);
+      const carried = isKnown ? [] : privateParts(memory, inParts(url.text), true);
+      const disguised = isKnown
+        ? []
+        : disguisedIn(memory.marks, inParts(url.text)).filter(({ key, text }) => !isSaid(memory, text) && key !== url.key);
       if (carried.length > 0) findings.push(say("carries", `carries out what was read (${carried[0]!.what})`));
-      else if (memory.hosts.has(hostOf(url)) && !isKnownHost(memory, url))
+      else if (disguised.length > 0)
+        findings.push(say("carries", `carries out what was read (${JSON.stringify(disguised[0]!.text)}) in another writing`));
+      else if (!isKnown && (memory.hosts.has(hostOf(url)) || isHostInWords(memory, hostOf(url))))
         findings.push(say("carries", "is put together for a host that only text of others names"));
       else {
-        const told = isKnownHost(memory, url) ? undefined : toldIn(memory, url.text);
+        const told = isKnown ? undefined : (toldIn(memory, url.text) ?? unsaidIn(memory, url.text));
         if (told !== undefined)
           findings.push({
             type: "unproven",
             id: "tells",
             path,
             value: url.text,
-            sentence: `${path}, ${JSON.stringify(url.text.slice(0, 120))}, tells its host ${JSON.stringify(told)}, which was read.`,
+            sentence: `${path}, ${JSON.stringify(url.text.slice(0, 120))}, tells its host ${JSON.stringify(told)}, which your words don't say.`,
           });
       }
     }
@@ -69,6 +76,26 @@ function toldIn({ user, prose, named }: FlowMemory, address: string): string | u
   );
 }
 const leastTold = 4;
+
+/**
+ * What an address that the model thought up says behind its host, and the user didn't: it can be what was read, in a writing
+ * that nobody knows. Only once others' text was read, and not a short word, as pages are called.
+ */
+function unsaidIn({ user, prose }: FlowMemory, address: string): string | undefined {
+  if (prose.size === 0) return undefined;
+  const [, rest = ""] = /^(?:[a-z][a-z\d+.-]*:\/\/)?[^/?#]*(.*)$/i.exec(address) ?? [];
+  return wordsOf(inParts(rest)).find(
+    (word) => !user.words.has(stem(word)) && (/\d/.test(word) ? word.length > leastTold || !isYear(word) : word.length > longestPlain),
+  );
+}
+const longestPlain = 24;
+const isYear = (word: string): boolean => /^(?:19|20)\d\d$|^\d{1,2}$/.test(word);
+
+/** "Fetch it from prize dot example": a host that others' text tells in words. */
+function isHostInWords(memory: FlowMemory, host: string): boolean {
+  const labels = host.replace(/^www\./, "").split(".");
+  return labels.length > 1 && ["dot", "point", "punkt"].some((sign) => proseWith(memory, wordsOf(labels.join(` ${sign} `))).length > 0);
+}
 
 /** An address as the words that it is made of. */
 function inParts(address: string): string {
