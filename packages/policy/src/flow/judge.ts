@@ -15,7 +15,17 @@ import { slotsOf } from "./slots.ts";
 import type { Action } from "./tool.ts";
 import { aboutOf, actionOf, looksOf } from "./tool.ts";
 import { keyOf } from "./words.ts";
-import { judgeSecret, judgeTime, judgeAmount, judgeChoice, judgeTarget, judgeAddress, judgeOtherDay, originOfSlot } from "./values.ts";
+import {
+  judgeSecret,
+  judgeTime,
+  judgeAmount,
+  judgeChoice,
+  judgePlace,
+  judgeTarget,
+  judgeAddress,
+  judgeOtherDay,
+  originOfSlot,
+} from "./values.ts";
 
 export interface FlowVerdict {
   readonly decision: Decision;
@@ -113,8 +123,9 @@ function judgeSlot(memory: FlowMemory, action: Action, slot: Slot, mandate: Mand
       return judgeAmount(memory, slot, action.kinds.includes("pay"));
     case "content":
     case "title":
-    case "place":
       return [];
+    case "place":
+      return judgePlace(memory, slot);
     case "choice":
       return judgeChoice(memory, slot);
   }

@@ -12,7 +12,7 @@ import { isDelegating, readRequest } from "./request.ts";
 import type { Piece, Source } from "./source.ts";
 import { isNameOf, isSecretField, piecesOf } from "./source.ts";
 import { actionOf, isReadName } from "./tool.ts";
-import { keyOf, rowOf, tellingWords, withoutDomains, wordsOf } from "./words.ts";
+import { keyOf, nameWords, rowOf, tellingWords, withoutDomains, wordsOf } from "./words.ts";
 
 /** What a session's items say, kept so that a value can be traced to where it stood. It grows by an item at a time. */
 export interface FlowMemory {
@@ -63,6 +63,8 @@ export interface Said {
   readonly atoms: Set<string>;
   readonly numbers: Set<number>;
   readonly days: Day[];
+  /** Stems of names behind words that say to or with whom: "email Nora", "for Bo". */
+  readonly whom: Set<string>;
 }
 
 export function newMemory(): FlowMemory {
@@ -94,7 +96,7 @@ export function newMemory(): FlowMemory {
 }
 
 function newSaid(): Said {
-  return { rows: [], words: new Set(), atoms: new Set(), numbers: new Set(), days: [] };
+  return { rows: [], words: new Set(), atoms: new Set(), numbers: new Set(), days: [], whom: new Set() };
 }
 
 /** Takes in the items that came since the last time. */
@@ -159,7 +161,36 @@ const making =
 function sourceOf(callId: string, tool: string, label: TrustLabel, input: Json, isDone = false): Source {
   const { things, verb } = actionOf({ name: ownName(tool), description: "" });
   const isMade = isDone && label === "untrusted" && tool.startsWith("mcp__") && making.test(verb);
-  return { callId, tool, toolWords: things, label, asked: textsOf(input), isMade };
+  const asked = textsOf(input);
+  return { callId, tool, toolWords: things, label, asked, isText: bringsText(ownName(tool), asked), isMade };
+}
+
+const textThings = new Set([
+  "page",
+  "webpage",
+  "website",
+  "site",
+  "article",
+  "file",
+  "document",
+  "doc",
+  "note",
+  "text",
+  "content",
+  "body",
+  "transcript",
+]);
+const manyOf =
+  /^(?:list|search|find|query|lookup|count|all|directory|directories|folder|folders|tree|info|metadata|stat|stats|status|size|name|names)$/;
+
+const place = /^(?:\.{0,2}|~)\/\S+$|^[^\s@]*[a-z_][^\s@]*\.[a-z][a-z\d]{0,4}$|^[a-z]+:\/\//i;
+
+/** A look that is asked with an address or a path, or is called after the one thing that it brings: `fetch_page`, `get_note`. */
+function bringsText(name: string, asked: readonly string[]): boolean {
+  const words = nameWords(name);
+  const { kinds, verb } = actionOf({ name, description: "" });
+  if ((kinds.length > 0 && kinds[0] !== "read" && verb !== "open") || words.some((word) => manyOf.test(word))) return false;
+  return words.some((word) => textThings.has(word)) || asked.some((text) => place.test(text));
 }
 
 /** A tool's name at its server. */
@@ -190,7 +221,16 @@ function say(said: Said, text: string): void {
   for (const atom of atomsOf(text)) said.atoms.add(atom.key);
   for (const number of numbersOf(text)) said.numbers.add(number);
   said.days.push(...daysOf(text));
+  for (const [, name] of text.matchAll(whom)) for (const word of tellingWords(name!)) said.whom.add(word);
 }
+
+const leading =
+  "to with for cc bcc and or email e-mail mail message dm text send forward invite tell ask remind notify inform ping contact pay give let";
+const whom = new RegExp(
+  `\\b(?:${leading.replaceAll(/\S+/g, (word) => `[${word[0]!}${word[0]!.toUpperCase()}]${word.slice(1)}`).replaceAll(" ", "|")})` +
+    String.raw`\s+(\p{Lu}[\p{L}'’-]+(?:\s\p{Lu}[\p{L}'’-]+)?)`,
+  "gu",
+);
 
 /** Amounts and counts, not the digits of numbers that only name something. */
 export function numbersOf(text: string): number[] {

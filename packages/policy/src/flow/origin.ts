@@ -21,7 +21,7 @@ const nowhere: Origin = { from: "none", tool: null, pieces: [] };
 const ofUser: Origin = { from: "user", tool: null, pieces: [] };
 
 /** Where a value as a whole stood. */
-export function originOf(memory: FlowMemory, value: string, isOfKind: (piece: Piece) => boolean = () => true): Origin {
+export function originOf(memory: FlowMemory, value: string, isOfKind: (piece: Piece) => boolean = () => true, isWhom = false): Origin {
   const key = keyOf(value);
   if (key === "") return ofUser;
   const atoms = atomsOf(value);
@@ -31,7 +31,7 @@ export function originOf(memory: FlowMemory, value: string, isOfKind: (piece: Pi
     ...(memory.named.get(key) ?? []),
     ...(single === undefined || single.key === key ? [] : (memory.named.get(single.key) ?? [])),
   ].filter((piece) => piece.kind === "named" && isOfKind(piece));
-  const meant = fields.filter((piece) => isMeant(memory, piece.record) || isNumberOfMade(piece));
+  const meant = fields.filter((piece) => isMeant(memory, piece.record, isWhom) || isNumberOfMade(piece));
   if (meant.length > 0) return { from: "meant", tool: meant[0]!.record.source.tool, pieces: meant };
   if (fields.length > 0) return { from: "field", tool: fields[0]!.record.source.tool, pieces: fields };
   const prose =
@@ -67,11 +67,11 @@ export function proseWith({ prose }: FlowMemory, words: readonly string[]): read
  * The user's words point to a record: they hold words of its fields, and none beside it fits clearly better; or it is the
  * one answer to a question that was asked in the user's words.
  */
-export function isMeant(memory: FlowMemory, record: RecordOf): boolean {
+export function isMeant(memory: FlowMemory, record: RecordOf, isWhom = false): boolean {
   const { group, source } = record;
-  const score = scoreOf(memory, record);
+  const score = scoreOf(memory, record, isWhom);
   if (group.records.length <= 1) return score >= 1 || isAskedInWords(memory, source);
-  return score > 0 && score * 2 >= Math.max(...group.records.slice(0, mostCompared).map((other) => scoreOf(memory, other)));
+  return score > 0 && score * 2 >= Math.max(...group.records.slice(0, mostCompared).map((other) => scoreOf(memory, other, isWhom)));
 }
 
 /** The number of what this session itself has made; what else such an answer holds, others may have written. */
@@ -81,17 +81,19 @@ function isNumberOfMade({ field, record }: Piece): boolean {
 
 /** As `isMeant`, or all that stand beside it are: then nothing tells which. */
 function isAmongMeant(memory: FlowMemory, record: RecordOf): boolean {
-  return isMeant(memory, record) || scoreOf(memory, record, 1) >= 1 / record.group.records.length;
+  return isMeant(memory, record) || scoreOf(memory, record, false, 1) >= 1 / record.group.records.length;
 }
 
 const mostCompared = 200;
 
-/** How much the user's words say of a record: a word counts the more, the fewer records beside it hold it. */
-function scoreOf({ user }: FlowMemory, { words, amounts, group }: RecordOf, mostShared = 0.5): number {
+/** How much the user's words say of a record: a word counts the more, the fewer records beside it hold it. `isWhom`: of whose it is. */
+function scoreOf({ user, names }: FlowMemory, { words, titles, amounts, group }: RecordOf, isWhom: boolean, mostShared = 0.5): number {
   let score = 0;
   const size = group.records.length;
   for (const word of words) {
     if (!user.words.has(word) || choosing.has(word) || /^\d{1,2}$/.test(word)) continue;
+    // "Nora Lind" as the subject of a mail makes nobody her.
+    if (isWhom && titles.has(word) && (names.has(word) || user.whom.has(word))) continue;
     const count = group.counts.get(word) ?? 1;
     if (size > 1 && count > size * mostShared && count > 1) continue;
     score += (isThing(word) ? 0.5 : 1) / count;

@@ -22,6 +22,8 @@ export interface RecordOf {
   readonly source: Source;
   /** Stems of what its fields say, without its prose. */
   readonly words: Set<string>;
+  /** Those that only its titles say: whoever made it chose them. */
+  readonly titles: Set<string>;
   /** What its fields say, as they are compared; not numbers alone. */
   readonly keys: Set<string>;
   /** Those of its fields that are called a name. */
@@ -50,6 +52,8 @@ export interface Source {
   readonly label: TrustLabel;
   /** What the call was asked with, as texts. */
   readonly asked: readonly string[];
+  /** The call brings one text that somebody wrote, whatever it looks like: a page, a file, a note. */
+  readonly isText: boolean;
   /** The call made something: the number that its answer gives is its own doing. */
   readonly isMade: boolean;
 }
@@ -94,14 +98,22 @@ export function piecesOf(text: string, source: Source): Piece[] {
   const root = newGroup(true);
   // What commands and files of this machine show, the model may have written there itself: nothing in it is a field.
   const value = source.label === "tool" ? undefined : parseLoosely(text);
-  if (value !== undefined && (typeof value === "object" || typeof value === "number")) {
+  const isRecord =
+    value !== undefined && (typeof value === "object" || typeof value === "number") && (!source.isText || isWrapped(value, source.asked));
+  if (isRecord) {
     walk(value, [], newRecord(source, root), root);
     return pieces;
   }
   const plain = typeof value === "string" ? value : text;
   const lines = plain.split("\n").filter((line) => line.trim() !== "");
   const record = newRecord(source, root);
-  if (source.label !== "tool" && lines.length > 0 && lines.length <= 1_000 && lines.every((line) => isName(line.trim()))) {
+  if (
+    source.label !== "tool" &&
+    !source.isText &&
+    lines.length > 0 &&
+    lines.length <= 1_000 &&
+    lines.every((line) => isName(line.trim()))
+  ) {
     for (const line of lines) {
       const [, label, rest] = /^([^:]{1,40}):\s+(.+)$/.exec(line) ?? [];
       add("named", (rest ?? line).trim(), label === undefined ? [] : [label], lines.length === 1 ? record : newRecord(source, root));
@@ -121,8 +133,11 @@ export function piecesOf(text: string, source: Source): Piece[] {
       of.amounts.add(amount);
       of.group.amounts.set(amount, (of.group.amounts.get(amount) ?? 0) + 1);
     }
-    const isCalled = isNameOf(content) || field.has("nam") || field.has("user") || field.has("sender");
+    // What others call a thing is no name of anybody.
+    const isCalled = kind === "named" && (isNameOf(content) || field.has("nam") || field.has("user") || field.has("sender"));
     for (const word of new Set(tellingWords(withoutDomains(content)))) {
+      if (kind === "named") of.titles.delete(word);
+      else if (!of.words.has(word)) of.titles.add(word);
       note(of, word);
       if (isCalled) of.names.add(word);
     }
@@ -154,6 +169,15 @@ export function piecesOf(text: string, source: Source): Piece[] {
       } else walk(entry, [...path, key], record, group);
     }
   }
+}
+
+/** The server's own words around a text, `{"id": …, "content": "…"}`: it gives the number that it was asked with. */
+function isWrapped(value: Json, asked: readonly string[]): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const entries = Object.entries(value as { readonly [key: string]: Json });
+  const isNumber = ([key, entry]: [string, Json]): boolean =>
+    nameWords(key).includes("id") && (typeof entry === "string" || typeof entry === "number") && asked.includes(String(entry));
+  return entries.some(isNumber) && entries.some(([key, entry]) => proseField.test(key.toLowerCase()) && typeof entry === "string");
 }
 
 /** "The mail from Gadgetworld": whose address it is says its domain, where that is one word. */
@@ -199,6 +223,7 @@ function newRecord(source: Source, group: Group, within?: RecordOf): RecordOf {
   const record: RecordOf = {
     source,
     words: new Set(within?.words ?? []),
+    titles: new Set(within?.titles ?? []),
     keys: new Set(),
     names: new Set(within?.names ?? []),
     amounts: new Set(),

@@ -29,7 +29,7 @@ export function judgeAddress(memory: FlowMemory, slot: Slot, mandate: Mandate): 
   const parts = atomsOf(value).filter(isAddress);
   // "Ana <ana@example.com>, Bo <bo@example.com>"
   if (parts.length > 1) return parts.flatMap(({ text }) => judgeAddress(memory, { ...slot, value: text }, mandate));
-  const origin = originOf(memory, value);
+  const origin = originOf(memory, value, undefined, true);
   // The request says to whom, and it is somebody else.
   const isAnother =
     mandate.by.length > 0 &&
@@ -82,9 +82,31 @@ export function judgeTarget(memory: FlowMemory, things: ReadonlySet<string>, slo
   }
 }
 
+/**
+ * Where somebody lives, or a thing is brought: as where a message goes, but also a page or file that the user named may say
+ * it. Of any other place, no text of others that they don't point to.
+ */
+export function judgePlace(memory: FlowMemory, slot: Slot): Finding[] {
+  const value = String(slot.value);
+  const origin = originOf(memory, value);
+  if (origin.from === "user" || origin.from === "meant") return [];
+  const isDelivery = nameWords(slot.path).some((word) =>
+    /^(?:address|delivery|shipping|billing|destination|postal|dropoff|pickup)$/.test(word),
+  );
+  // A link is judged as one.
+  if (!isDelivery && atomsOf(value).some(isAddress)) return [];
+  if (origin.from === "prose")
+    return (wordsOf(value).length < 2 && !isDelivery) ||
+      origin.pieces.some((piece) => (isDelivery ? isNamedSource(memory, piece) : isPointedTo(memory, piece)))
+      ? []
+      : [finding(memory, "tainted", "place", slot, origin)];
+  if (!isDelivery || (origin.from === "none" && isMadeOfSaid(memory, value, false))) return [];
+  return [finding(memory, isSpokenOf(memory, value, origin.pieces) ? "tainted" : "unproven", "place", slot, origin)];
+}
+
 /** Where the value of a slot stood; that of an id, among the things of its kind. */
 export function originOfSlot(memory: FlowMemory, things: ReadonlySet<string>, { role, path, value }: Slot): Origin {
-  if (role !== "id" || !/^[\p{L}]{0,2}\d{1,9}$/u.test(String(value))) return originOf(memory, String(value));
+  if (role !== "id" || !/^[\p{L}]{0,2}\d{1,9}$/u.test(String(value))) return originOf(memory, String(value), undefined, role === "address");
   const own = new Set([
     ...nameWords(path)
       .map(stem)
@@ -222,6 +244,7 @@ export function judgeChoice({ user }: FlowMemory, { path, value }: Slot): Findin
 const asWhat: Readonly<Record<string, string>> = {
   address: "where it goes",
   target: "what it acts on",
+  place: "the place",
   secret: "a secret",
   time: "the day",
   amount: "the amount",
