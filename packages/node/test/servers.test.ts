@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import type { ServerProcess, ServerSpec } from "@holdfast/runtime/ports/server-processes";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createServers } from "../src/servers/index.ts";
+import type { ServerPlace } from "../src/servers/launch.ts";
 import { createServerLaunch } from "../src/servers/launch.ts";
 import { splitLines } from "../src/servers/lines.ts";
 
@@ -17,7 +18,7 @@ function folder(): string {
 
 function start(
   spec: Partial<ServerSpec>,
-  place: { root?: string; env?: Record<string, string> } = {},
+  place: { root?: string; env?: Record<string, string>; more?: Partial<ServerPlace> } = {},
 ): ServerProcess & { lines: string[] } {
   const root = place.root ?? folder();
   mkdirSync(join(root, "work"), { recursive: true });
@@ -27,6 +28,7 @@ function start(
     workspaceRoots: [join(root, "work")],
     environment: { PATH: process.env["PATH"], ...place.env },
     network: "none",
+    ...place.more,
   });
   const server = createServers({ launch }).start({
     command: "/bin/cat",
@@ -186,5 +188,36 @@ describe("a project's server, confined", () => {
     await until(() => server.lines.includes("still talking"));
     await server.stop();
     expect(readdirSync(join(root, "home/servers"))).toEqual([]);
+  });
+
+  test("is confined as commands are: what they don't see, open or fill, it doesn't either", async () => {
+    const root = folder();
+    mkdirSync(join(root, "work"));
+    writeFileSync(join(root, "work/.env"), "hidden\n");
+    const node = `require("node:net").connect("/x.sock").on("error", (error) => console.log(error.code))`;
+    const script = `cat .env; '${process.execPath}' -e '${node}'; head -c 9000000 /dev/zero >/tmp/big 2>/dev/null; stat -c %s /tmp/big`;
+    const groups = join(root, "groups");
+    const sandbox = { hide: [".env"], unixSockets: false, tmpBytes: 4_194_304 };
+    const more = { sandbox, limits: { processes: 7 }, groups };
+    const server = start(shell(`${script}; echo done; cat`, { isConfined: true }), { root, more });
+    await until(() => server.lines.includes("done"));
+    expect(server.lines).toEqual(["EAFNOSUPPORT", "4194304", "done"]);
+    const group = join(groups, readdirSync(groups)[0] ?? "");
+    expect(readFileSync(join(group, "pids.max"), "utf8")).toBe(String(7 * 16));
+    expect(Number(readFileSync(join(group, "cgroup.procs"), "utf8"))).toBeGreaterThan(1);
+  });
+
+  test("has the variables of the project, which nobody reads off a command line", async () => {
+    const server = start(shell('echo "$OF_THE_PROJECT"; cat', { isConfined: true, env: { OF_THE_PROJECT: "so many words, as one" } }));
+    await until(() => server.lines.length > 0);
+    expect(server.lines).toEqual(["so many words, as one"]);
+    const told = readdirSync("/proc").filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("so many words, as one");
+      } catch {
+        return false;
+      }
+    });
+    expect(told).toEqual([]);
   });
 });

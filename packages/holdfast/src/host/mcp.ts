@@ -9,6 +9,7 @@ import type { BlobStore } from "@holdfast/runtime";
 import type { HostOptions } from "../runtime-api.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { Servers, UsableServer } from "../mcp/servers.ts";
+import { confinementOf } from "./confine.ts";
 
 /** The MCP servers of a host. */
 export interface HostMcp {
@@ -76,7 +77,7 @@ async function assertUnchanged({ command, args }: ServerSpec, servers: readonly 
 /** Servers on this machine. Without a store, what their tools bring back is kept in memory. */
 export async function openServers(
   servers: readonly UsableServer[],
-  { env: environment, home }: Pick<HostOptions, "env" | "home">,
+  { env: environment, home, config }: Pick<HostOptions, "env" | "home" | "config">,
   { userHome, cwd, roots, isTrusted, network }: Place,
   blobs?: BlobStore,
 ): Promise<McpSource> {
@@ -86,7 +87,7 @@ export async function openServers(
     import("@holdfast/node/servers/launch"),
     import("@holdfast/runtime"),
   ]);
-  const launch = createServerLaunch({ home, userHome, workspaceRoots: roots, environment, network });
+  const launch = createServerLaunch({ home, userHome, workspaceRoots: roots, environment, network, ...confinementOf(config) });
   const secrets = servers.flatMap(({ config }) => secretsOf(config, environment));
   return createMcpSource(isTrusted ? servers : servers.map((server) => awayFrom(server, startFolder(home))), {
     processes: createServers({

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { CommandInput, CommandSpec } from "@holdfast/runtime/ports/processes";
 import { caches } from "../sandbox/caches.ts";
+import { confinedLine } from "../sandbox/line.ts";
 import type { Link, Networks } from "../sandbox/network.ts";
 import { commandReach } from "../sandbox/network.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
 import { noteLinks } from "../sandbox/gitlinks.ts";
 import type { KnownLinks, ListGitlinks } from "../sandbox/gitlinks.ts";
 import { nearestReal } from "../sandbox/real.ts";
-import { isolation } from "../sandbox/problem.ts";
 import { findProgram } from "../sandbox/programs.ts";
 import type { Sight } from "../sandbox/refused.ts";
 import { filterFile } from "../sandbox/seccomp.ts";
@@ -78,7 +78,7 @@ const longestMs = 1e11;
 const largestOutput = 2 ** 50;
 
 /** Where the wrapper opens the filter of system calls for bubblewrap, which closes it. */
-const filterDescriptor = "12";
+const filterDescriptor = 12;
 
 /** A command that ends within this needs no timer of its own. */
 const momentMs = 100;
@@ -200,30 +200,20 @@ export async function prepareLaunch(
     });
   }
 
-  function confined({ bwrap }: SandboxPrograms, { args }: View): string[] {
+  function confined(found: SandboxPrograms, { args }: View): string[] {
+    const variables = { HOLDFAST_RUN: mark, PATH: environment["PATH"] ?? "" };
     return [
       // Who isn't root needs a user namespace for it as well, and the wrapper stays outside of that.
       ...(isRoot ? [] : (link?.before ?? [])),
-      bwrap,
-      ...isolation(isRoot),
-      "--as-pid-1",
-      ...(link?.args ?? []),
-      ...(filter === null ? [] : ["--seccomp", filterDescriptor]),
-      ...args,
-      "--setenv",
-      "HOLDFAST_RUN",
-      mark,
-      "--setenv",
-      "PATH",
-      environment["PATH"] ?? "",
-      "--chdir",
-      spec.cwd,
-      "--",
-      bash,
-      "--posix",
-      "-s",
-      spec.input ?? "none",
-      ...command,
+      ...confinedLine({
+        programs: found,
+        link,
+        filter: filter === null ? null : filterDescriptor,
+        view: args,
+        options: ["--as-pid-1", ...Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value])],
+        cwd: spec.cwd,
+        command: [bash, "--posix", "-s", spec.input ?? "none", ...command],
+      }),
     ];
   }
 }
