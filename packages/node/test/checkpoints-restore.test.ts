@@ -115,6 +115,23 @@ test("files, links, folders and permissions become what they were, and nothing i
   expect(existsSync(join(home, "undo")) ? readdirSync(join(home, "undo")) : []).toEqual([]);
 });
 
+test("a pipe is made by no program that lies in the workspace", async () => {
+  const bin = join(root, "node_modules/.bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "mkfifo"), `#!/bin/sh\ntouch ${top}/ran\n`, { mode: 0o755 });
+  const { PATH } = process.env;
+  process.env["PATH"] = `${bin}:${PATH}`;
+  try {
+    const pipe: TreeNode = { kind: "pipe", mode: 0o600, digest: null, size: 0, content: null };
+    const restore = { note: ["call"], steps: [{ path: join(root, "pipe"), from: null, to: pipe }] };
+    expect(await restoreTree(places(), "ses", restore)).toEqual({ type: "restored", kept: [] });
+  } finally {
+    process.env["PATH"] = PATH;
+  }
+  expect(lstatSync(join(root, "pipe")).isFIFO()).toBe(true);
+  expect(existsSync(join(top, "ran"))).toBe(false);
+});
+
 describe("a process that is killed on the way", () => {
   const stops: string[] = [];
   test("at each stop leaves what the next one finishes, all of it or nothing", async () => {

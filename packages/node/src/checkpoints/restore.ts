@@ -82,7 +82,7 @@ async function stageAll(places: RestorePlaces, session: string, note: RestoreNot
       at = path;
       if (!isStaged(from, to)) continue;
       stop(places, `stage ${n}`);
-      if (await stage(join(rootOf(places, path), note.staging, `new-${n}`), to, places.pieces(to))) continue;
+      if (await stage(join(rootOf(places, path), note.staging, `new-${n}`), to, places.pieces(to), places.roots)) continue;
       return { type: "refused", paths: [{ path, why: "not_kept" }] };
     }
     at = places.home;

@@ -2,15 +2,25 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { closeSync, constants, fchmodSync, fsyncSync, openSync, symlinkSync, writeSync } from "node:fs";
 import type { TreeNode } from "@holdfast/protocol";
+import { outerPath } from "../sandbox/programs.ts";
 
 /**
  * Makes a file, link or pipe as it was at `at`, where nothing is yet, durably. False where its content isn't kept any more.
- * A file is its owner's alone until it is whole.
+ * A file is its owner's alone until it is whole. The program that makes a pipe runs as the user, outside the sandbox: none
+ * from within `roots` is taken for it.
  */
-export async function stage(at: string, node: TreeNode, pieces: AsyncIterable<Uint8Array | null>): Promise<boolean> {
+export async function stage(
+  at: string,
+  node: TreeNode,
+  pieces: AsyncIterable<Uint8Array | null>,
+  roots: readonly string[],
+): Promise<boolean> {
   switch (node.kind) {
     case "pipe":
-      execFileSync("mkfifo", ["-m", (node.mode ?? 0o644).toString(8), at], { stdio: "ignore" });
+      execFileSync("mkfifo", ["-m", (node.mode ?? 0o644).toString(8), at], {
+        stdio: "ignore",
+        env: { PATH: outerPath(process.env["PATH"], roots) },
+      });
       return true;
     case "link": {
       const target = await whole(pieces);

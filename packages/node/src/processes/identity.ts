@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import type { Owner } from "@holdfast/runtime/ports/log";
 
 const hasProc = process.platform === "linux";
+/** Where a system that is not Linux has its own programs: one of the same name in a workspace is never run. */
+const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin";
 let knownBoot: string | undefined;
 
 /** Changes at every start of the machine. */
@@ -10,7 +12,7 @@ export function bootId(): string {
   knownBoot ??= (
     hasProc
       ? readFileSync("/proc/sys/kernel/random/boot_id", "utf8")
-      : execFileSync("sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8" })
+      : execFileSync("sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8", env: { PATH: systemPath } })
   ).trim();
   return knownBoot;
 }
@@ -36,7 +38,10 @@ export function readStat(pid: number | string): string[] | null {
 /** Written as the wrapper writes it (sh/other.sh), so that the two compare. */
 function startTimeByPs(pid: number): string | null {
   try {
-    const text = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } });
+    const text = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      env: { ...process.env, PATH: systemPath, LC_ALL: "C" },
+    });
     return text.trim() === "" ? null : text.replace(/[ \n]+/g, "_");
   } catch {
     return null;
