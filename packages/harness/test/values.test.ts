@@ -2,7 +2,10 @@ import type { SessionEvent } from "@holdfast/protocol";
 import type { CallContext, CallIntent } from "@holdfast/runtime";
 import { describe, expect, test } from "vitest";
 import { lookupTool } from "../src/index.ts";
-import { createArchive, type Origin } from "../src/values/archive.ts";
+import { createArchive } from "../src/values/archive.ts";
+import { layOut } from "../src/values/layout.ts";
+import type { Origin } from "../src/values/lines.ts";
+import { createLines } from "../src/values/lines.ts";
 import { valueKinds, valuesIn } from "../src/values/kinds.ts";
 
 const origin = (seq: number, more: Partial<Origin> = {}): Origin => ({
@@ -121,6 +124,42 @@ describe("what was seen in a session", () => {
     archive.add("Your seat: 12C", origin(1));
     archive.add("Nobody has a seat here", origin(2, { speaker: "model" }));
     expect(first(archive, "seat")).toBe("Your seat: 12C");
+  });
+});
+
+describe("texts of any form and size", () => {
+  test.each([",,,,,", "}", "{", "]);", "x", "  {"])("40,000 lines of %j are laid out at once", (line) => {
+    expect(layOut(`${line}\n`.repeat(40_000)).lines).toHaveLength(40_001);
+  });
+
+  test("what closes or opens something belongs with nothing, and costs nothing", () => {
+    const { around } = layOut("a:\n  b: 1\n}\n}\n");
+    expect(around.ties).toHaveLength(2);
+  });
+
+  test("a text of very many lines keeps both ends, and between them what may be exact", () => {
+    const archive = createArchive();
+    const lines = Array.from({ length: 200_000 }, (_, n) => (n === 120_000 ? "key ab-12-cd" : n % 3 === 0 ? "go" : "7"));
+    archive.add(["first 4711-a", ...lines, "last 4711-b"].join("\n"), origin(1));
+    expect(archive.lines.length).toBeLessThanOrEqual(60_001);
+    for (const [query, line] of [
+      ["first", "first 4711-a"],
+      ["last", "last 4711-b"],
+      ["key", "key ab-12-cd"],
+    ])
+      expect(archive.find(query!, 1)[0]!.lines[0]!.text).toBe(line);
+  });
+
+  test("a session of any length stays within bounds: old outputs are thinned, what people said stays whole", () => {
+    const store = createLines({ lines: 2_000, chars: 1_000_000 });
+    store.add("Never push.\nUse tabs.", origin(1, { speaker: "user" }));
+    for (let n = 2; n < 12; n += 1) store.add(Array.from({ length: 500 }, (_, at) => `out ${n}-${at}`).join("\n"), origin(n));
+    expect(store.lines.length).toBeLessThanOrEqual(2_000);
+    expect(store.isThinned).toBe(true);
+    expect(store.lines.slice(0, 2).map(({ text }) => text)).toEqual(["Never push.", "Use tabs."]);
+    expect(store.lines.every(({ number }, at) => number === at)).toBe(true);
+    expect(store.holders.get("39-499")!.map((number) => store.lines[number]!.text)).toEqual(["out 39-499"]);
+    expect(store.holders.get("5-0")).toBeUndefined();
   });
 });
 

@@ -1,56 +1,22 @@
-import type { TrustLabel } from "@holdfast/protocol";
 import { stem } from "../discovery/stem.ts";
 import { relatedTo } from "../discovery/thesaurus.ts";
+import { eachAround } from "./around.ts";
 import type { ExactValue, ValueKind } from "./kinds.ts";
 import { valueKinds, valuesIn } from "./kinds.ts";
-import type { PlacedLine } from "./layout.ts";
-import { layOut } from "./layout.ts";
+import type { ArchivedLine, Origin } from "./lines.ts";
+import { createLines } from "./lines.ts";
+import type { FoundValues, Scored } from "./standing.ts";
+import { judged } from "./standing.ts";
 import type { Chunk } from "./tokens.ts";
 import { chunksOf, tokensOf } from "./tokens.ts";
-
-/** Where a text came from. `speaker`: words of the model count less than what a tool or a person said. */
-export interface Origin {
-  readonly seq: number;
-  readonly itemId: string;
-  readonly speaker: "user" | "tool" | "model" | "runtime";
-  /** For people and the model: `run_command tail -n 40 x.log`, or "". */
-  readonly from: string;
-  readonly trust: TrustLabel;
-  readonly at: number;
-}
-
-/** A line that holds something exact, with what it belongs with. */
-export interface ArchivedLine {
-  readonly text: string;
-  readonly origin: Origin;
-  readonly number: number;
-  readonly block: number;
-  readonly around: Around;
-}
-
-/** For the lines of one text, by their place in it: the lines that have one near them, and what it counts there. */
-interface Around {
-  /** Number of the text's first line. */
-  readonly base: number;
-  /** Where the lines of each begin in the other two; one more at the end. */
-  readonly starts: Uint32Array;
-  readonly to: Uint32Array;
-  readonly weights: Float32Array;
-}
-
-/** Lines that were found together, the one that fits best first. `isCurrent` false: what was said later of the same thing has another value. */
-export interface FoundValues {
-  readonly lines: readonly ArchivedLine[];
-  readonly origin: Origin;
-  readonly score: number;
-  readonly isCurrent: boolean;
-}
 
 export interface Archive {
   /** Takes in a text as it came. Cost: linear in its length. */
   add(text: string, origin: Origin): void;
   find(query: string, limit: number): FoundValues[];
   readonly lines: readonly ArchivedLine[];
+  /** Whether lines of old outputs were let go, as the session is too long for them. */
+  readonly isThinned: boolean;
 }
 
 /** What a line counts by who said it, where it has a value of the kind that is asked for, and where it has only ordinary words. */
@@ -70,12 +36,6 @@ const leastShare = 0.2;
 const mostTogether = 9;
 const togetherShare = 0.5;
 const mostBetween = 3;
-/** Two lines speak of the same thing where they meet this share of what the query and the better one have in common. */
-const sameShare = 0.55;
-const sameName = 0.7;
-const nearlyBest = 0.6;
-/** Longer texts are archived at both ends. */
-const longestText = 4_000_000;
 
 const filler = new Set(
   "a an the of to in on at by for from with and or is are was were be did do does it its this that what which who when where how tell me give please you we i current value exact"
@@ -84,26 +44,8 @@ const filler = new Set(
 );
 
 export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive {
-  const lines: ArchivedLine[] = [];
-  const holders = new Map<string, number[]>();
-  let blocks = 0;
-
-  const add = (text: string, origin: Origin): void => {
-    const kept = text.length <= longestText ? text : `${text.slice(0, longestText / 2)}\n\n${text.slice(-longestText / 2)}`;
-    const base = lines.length;
-    const placed = layOut(kept);
-    const around = aroundOf(placed, base);
-    placed.forEach(({ text: line, block }, index) => {
-      const number = base + index;
-      lines.push({ text: line, origin, number, block: blocks + block, around });
-      for (const token of tokensOf(line)) {
-        const list = holders.get(token);
-        if (list === undefined) holders.set(token, [number]);
-        else list.push(number);
-      }
-    });
-    blocks += (placed.at(-1)?.block ?? 0) + 1;
-  };
+  const store = createLines();
+  const { lines, holders } = store;
 
   /** Squared, so that the one name in a query outweighs all its common words. */
   const rarity = (token: string): number => Math.log(1 + lines.length / (1 + (holders.get(token)?.length ?? 0))) ** 2;
@@ -120,8 +62,8 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
       // What many lines have tells nothing of those around them.
       if (held.length > mostLending) continue;
       for (const number of held) {
-        const { base, starts, to, weights } = lines[number]!.around;
-        for (let at = starts[number - base]!; at < starts[number - base + 1]!; at += 1) put(to[at]!, worth * weights[at]!);
+        const { base, around } = lines[number]!.place;
+        if (around !== null) eachAround(around, number - base, (near, weight) => put(base + near, worth * weight));
       }
     }
   };
@@ -182,32 +124,14 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
     const groups = together(scored).map((group) => withGaps(group, lines, met.length));
     return judged(groups, names, ({ text }) => mainValues(valuesIn(text, kinds), wanted, query)).slice(0, limit);
   };
-  return { add, find, lines };
-}
-
-/** The other way round than the layout tells it: it says of each line what is near. */
-function aroundOf(placed: readonly PlacedLine[], base: number): Around {
-  const starts = new Uint32Array(placed.length + 1);
-  for (const { near } of placed) for (const { line } of near) starts[line + 1]! += 1;
-  for (let at = 1; at < starts.length; at += 1) starts[at]! += starts[at - 1]!;
-  const next = starts.slice();
-  const to = new Uint32Array(starts.at(-1)!);
-  const weights = new Float32Array(to.length);
-  placed.forEach(({ near }, index) => {
-    for (const { line, weight } of near) {
-      const at = next[line]!++;
-      to[at] = base + index;
-      weights[at] = weight;
-    }
-  });
-  return { base, starts, to, weights };
-}
-
-interface Scored {
-  readonly line: ArchivedLine;
-  /** What it has of each part of the query. */
-  readonly meets: readonly number[];
-  readonly score: number;
+  return {
+    add: store.add,
+    find,
+    lines,
+    get isThinned() {
+      return store.isThinned;
+    },
+  };
 }
 
 /** One finding a block: its best lines, the best first. */
@@ -238,54 +162,6 @@ function withGaps(group: readonly Scored[], lines: readonly ArchivedLine[], chun
     return gap.filter(({ text }) => text !== "").map((line): Scored => ({ line, score, meets: Array.from({ length: chunks }, () => 0) }));
   });
   return [...group, ...between].toSorted((a, b) => b.score - a.score || Number(between.includes(a)) - Number(between.includes(b)));
-}
-
-type ValuesOf = (line: ArchivedLine) => readonly ExactValue[];
-
-/** Of what is said of the same thing, the latest comes first, and the earlier ones count as superseded where they differ. */
-function judged(groups: readonly Scored[][], names: readonly boolean[], valuesOf: ValuesOf): FoundValues[] {
-  const found: FoundValues[] = [];
-  let left = [...groups];
-  while (left.length > 0) {
-    const [first] = left as [Scored[]];
-    const same = left.filter((other) => other === first || isSame(first, other, names, valuesOf));
-    left = left.filter((other) => !same.includes(other));
-    same.sort(([a], [b]) => b!.line.origin.seq - a!.line.origin.seq || b!.line.number - a!.line.number);
-    const told = new Set<string>();
-    for (const [best, ...others] of same as [Scored, ...Scored[]][]) {
-      const key = valuesOf(best.line)
-        .map(({ value }) => value)
-        .join("\n");
-      if (told.has(key)) continue;
-      const lines = [best, ...others].map(({ line }) => line);
-      found.push({ lines, origin: best.line.origin, score: best.score, isCurrent: told.size === 0 });
-      told.add(key);
-    }
-  }
-  return found;
-}
-
-/**
- * Both meet what the query asks for alike, and have a value of the same kind, or one has none of a kind that is known. The
- * model's own words replace nothing.
- */
-function isSame(one: readonly Scored[], other: readonly Scored[], names: readonly boolean[], valuesOf: ValuesOf): boolean {
-  const [a, b] = [one[0]!, other[0]!];
-  const later = a.line.origin.seq >= b.line.origin.seq ? a : b;
-  if (later.line.origin.speaker === "model") return false;
-  const all = a.meets.reduce((sum, score) => sum + score, 0);
-  const common = a.meets.reduce((sum, score, chunk) => sum + Math.min(score, b.meets[chunk]!), 0);
-  if (common < all * sameShare) return false;
-  // Above all, what it belongs to.
-  const naming = a.meets.map((score, chunk) => (names[chunk] === true ? score : 0));
-  const named = naming.indexOf(Math.max(...naming));
-  if (b.meets[named]! < a.meets[named]! * sameName) return false;
-  const kindsOf = (group: readonly Scored[]): Set<string> =>
-    new Set(
-      group.filter(({ score }) => score >= group[0]!.score * nearlyBest).flatMap(({ line }) => valuesOf(line).map(({ kind }) => kind)),
-    );
-  const [kinds, others] = [kindsOf(one), kindsOf(other)];
-  return kinds.size === 0 || others.size === 0 || [...others].some((kind) => kinds.has(kind));
 }
 
 /** Those of the kinds that are asked for, else all; without what the query itself names. */

@@ -1,41 +1,71 @@
+import type { Around } from "./around.ts";
+import { aroundOf, createTies } from "./around.ts";
+
 /** Lines longer than this are laid out anew where they are JSON, and else cut between words. Nothing within a word changes. */
 const longLine = 400;
 const longestWord = 1_000;
 
-/** A line of a text, and the lines that it belongs with: the nearest first, each with how much it has to do with this one. */
-export interface PlacedLine {
-  readonly text: string;
-  /** Lines that belong together by blank lines and indentation have the same block. */
-  readonly block: number;
-  readonly near: readonly { readonly line: number; readonly weight: number }[];
+/** A text as its lines, without their indentation. */
+export interface LaidOut {
+  readonly lines: readonly string[];
+  /** By line: lines that belong together by blank lines and indentation have the same number. */
+  readonly blocks: Uint32Array;
+  readonly around: Around;
 }
 
-const farthest = 10;
+/** Lines that are looked at for what one belongs with: above and below it, and how many of those above can count. */
+const farthestAbove = 60;
+const farthestBelow = 10;
 const mostAbove = 14;
 
 /**
  * A text as lines, each with its surroundings: a log's line stands for itself, a field of an object belongs with the other
  * fields, a value under a heading with the heading.
  */
-export function layOut(text: string): PlacedLine[] {
-  const lines = text.split("\n").flatMap(pieces);
-  const indents = lines.map(indentOf);
-  let block = 0;
-  return lines.map((line, number) => {
-    if (number > 0 && startsBlock(lines, indents, number)) block += 1;
-    return { text: line.trim(), block, near: line.trim() === "" ? [] : surroundings(lines, indents, number) };
-  });
+export function layOut(text: string, mostLines = Infinity): LaidOut {
+  const lines = atMost(text.split("\n").flatMap(pieces), mostLines);
+  const placed = lines.map(placeOf);
+  const blocks = new Uint32Array(lines.length);
+  for (let number = 1; number < lines.length; number += 1) {
+    blocks[number] = blocks[number - 1]! + (startsBlock(placed[number]!) ? 1 : 0);
+  }
+  return { lines: lines.map((line) => line.trim()), blocks, around: surroundings(placed) };
+}
+
+/** What may be exact: something with a digit or a mark of names and paths; a number alone tells least. */
+const mayHold = /[\d_/@=:\\]|\p{L}-\p{L}/u;
+const isBare = /^[\s\d.,;+-]*$/;
+
+/** Both ends, and of what is between, lines that may hold something exact, spread evenly. */
+export function atMost(lines: readonly string[], most: number): readonly string[] {
+  if (lines.length <= most) return lines;
+  const end = Math.floor(most / 4);
+  const between: number[] = [];
+  const bare: number[] = [];
+  for (let at = end; at < lines.length - end; at += 1) {
+    if (mayHold.test(lines[at]!)) (isBare.test(lines[at]!) ? bare : between).push(at);
+  }
+  const kept = spread(between, end);
+  const middle = [...kept, ...spread(bare, end - kept.length)].toSorted((a, b) => a - b);
+  // Lines that did not stand together don't belong together.
+  const gapped = middle.flatMap((at, place) => (place > 0 && middle[place - 1] === at - 1 ? [lines[at]!] : ["", lines[at]!]));
+  return [...lines.slice(0, end), ...gapped, "", ...lines.slice(lines.length - end)];
+}
+
+function spread(places: readonly number[], most: number): readonly number[] {
+  if (places.length <= most) return places;
+  return Array.from({ length: Math.max(0, most) }, (_, n) => places[Math.floor((n * places.length) / most)]!);
 }
 
 function pieces(line: string): string[] {
   if (line.length <= longLine) return [line];
   const trimmed = line.trim();
-  if (/^[[{]/.test(trimmed)) return spread(trimmed).flatMap(cut);
+  if (/^[[{]/.test(trimmed)) return fieldByField(trimmed).flatMap(cut);
   return cut(line);
 }
 
 /** JSON text with a line for each field; strings stay as they are. */
-function spread(json: string): string[] {
+function fieldByField(json: string): string[] {
   const lines: string[] = [];
   let depth = 0;
   let current = "";
@@ -85,43 +115,55 @@ function cut(line: string): string[] {
   return [...found, rest];
 }
 
-function indentOf(line: string): number {
-  return line.length - line.trimStart().length;
+/** How a line stands: `empty` has only brackets and commas. */
+interface Place {
+  readonly indent: number;
+  readonly form: "blank" | "empty" | "opens" | "closes" | "text";
+  readonly startsObject: boolean;
 }
 
-function isEmpty(line: string): boolean {
-  return /^[\s{}[\](),;]*$/.test(line);
+function placeOf(line: string): Place {
+  const trimmed = line.trim();
+  const indent = line.length - line.trimStart().length;
+  return { indent, form: formOf(trimmed), startsObject: (trimmed === "{" || trimmed === "[") && indent > 0 };
+}
+
+function formOf(trimmed: string): Place["form"] {
+  if (trimmed === "") return "blank";
+  if (!/^[\s{}[\](),;]*$/.test(trimmed)) return "text";
+  if (/^[}\])]/.test(trimmed)) return "closes";
+  return /^[{[(]$/.test(trimmed) ? "opens" : "empty";
 }
 
 /** A blank line, or one that opens an object beside the one before. */
-function startsBlock(lines: readonly string[], indents: readonly number[], number: number): boolean {
-  if (lines[number]!.trim() === "") return true;
-  return /^\s*[{[]\s*$/.test(lines[number]!) && indents[number]! > 0;
+function startsBlock({ form, startsObject }: Place): boolean {
+  return form === "blank" || startsObject;
 }
 
-function surroundings(lines: readonly string[], indents: readonly number[], number: number): { line: number; weight: number }[] {
-  const near: { line: number; weight: number }[] = [];
-  let level = indents[number]!;
-  for (let at = number - 1, seen = 0; at >= 0 && seen < mostAbove; at -= 1) {
-    const line = lines[at]!;
-    if (line.trim() === "") break;
-    if (isEmpty(line)) {
-      // The end of a neighbour is no end of what this line belongs to; its own opening is, once there is something.
-      if (/^\s*[}\])]/.test(line) && indents[at]! < level) break;
-      if (/^\s*[{[(]\s*$/.test(line) && indents[at]! < level) break;
-      continue;
+/** For each line the lines that it belongs with, told the other way round. */
+function surroundings(placed: readonly Place[]): Around {
+  const ties = createTies(placed.length);
+  placed.forEach(({ form, indent }, number) => {
+    if (form !== "text") return;
+    let level = indent;
+    for (let at = number - 1, seen = 0; at >= 0 && number - at <= farthestAbove && seen < mostAbove; at -= 1) {
+      const above = placed[at]!;
+      if (above.form === "blank") break;
+      if (above.form !== "text") {
+        // The end of a neighbour is no end of what this line belongs to; its own opening is, once there is something.
+        if (above.form !== "empty" && above.indent < level) break;
+        continue;
+      }
+      seen += 1;
+      if (above.indent > level && level > 0) continue;
+      level = Math.min(level, above.indent);
+      ties.above(number, at);
     }
-    seen += 1;
-    if (indents[at]! > level && level > 0) continue;
-    level = Math.min(level, indents[at]!);
-    near.push({ line: at, weight: Math.max(0.3, 0.9 - 0.03 * (number - at)) });
-  }
-  const isIndented = indents[number]! > 0;
-  for (let at = number + 1; at < lines.length && at - number <= farthest; at += 1) {
-    const line = lines[at]!;
-    if (line.trim() === "" || indents[at]! < indents[number]!) break;
-    if (isEmpty(line)) continue;
-    near.push({ line: at, weight: isIndented && indents[at] === indents[number] ? 0.6 : 0.25 });
-  }
-  return near;
+    for (let at = number + 1; at < placed.length && at - number <= farthestBelow; at += 1) {
+      const below = placed[at]!;
+      if (below.form === "blank" || below.indent < indent) break;
+      if (below.form === "text") ties.below(number, at, indent > 0 && below.indent === indent);
+    }
+  });
+  return aroundOf(ties);
 }

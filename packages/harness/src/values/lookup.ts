@@ -2,8 +2,9 @@ import type { CallOutcome, Json, TrustLabel } from "@holdfast/protocol";
 import { lowestTrust } from "@holdfast/protocol/trust";
 import type { BlobStore, CallContext, Tool } from "@holdfast/runtime";
 import { fieldsOf } from "../discovery/fields.ts";
-import type { Archive, FoundValues } from "./archive.ts";
+import type { Archive } from "./archive.ts";
 import type { Remember } from "./remember.ts";
+import type { FoundValues } from "./standing.ts";
 
 /** About 400 tokens: identifiers take a token for three characters or less. */
 const answerChars = 1_200;
@@ -60,7 +61,10 @@ function pastOf(context: CallContext, blobs: BlobStore) {
 
 function answer(archive: Archive, query: string): CallOutcome {
   const found = archive.find(query, mostFound);
-  if (found.length === 0) return { status: "completed", text: "Nothing in this session fits these words.", trust: "system" };
+  if (found.length === 0) {
+    const where = archive.isThinned ? " at hand (of a session this long, old outputs are not; history_search looks through all)" : "";
+    return { status: "completed", text: `Nothing in this session${where} fits these words.`, trust: "system" };
+  }
   const shown: string[] = [];
   const trusts: TrustLabel[] = [];
   let left = answerChars;

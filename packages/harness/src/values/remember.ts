@@ -1,7 +1,8 @@
 import type { Item, SessionEvent } from "@holdfast/protocol";
 import { isLook, isQuestion, meantBy } from "../discovery/meant.ts";
-import type { Archive, Origin } from "./archive.ts";
+import type { Archive } from "./archive.ts";
 import { createArchive } from "./archive.ts";
+import type { Origin } from "./lines.ts";
 
 type Recorded = SessionEvent & { readonly seq: number; readonly at: number };
 
