@@ -273,6 +273,19 @@ describe.each([
   });
 });
 
+test("searches of the history that run at the same time find each entry once", async () => {
+  says("The worker port is 4711.");
+  const history = async (after: number) => (await new Promise((done) => setTimeout(done, 2)), log.filter(({ seq }) => seq > after));
+  const context = { session: "ses_5", history } as unknown as CallContext;
+  const search = historySearchTool();
+  const ask = async () => {
+    const plan = (await search.plan({ query: "worker port" }, context)) as CallPlan;
+    return (await search.run({ plan } as CallIntent, context, new AbortController().signal)).text;
+  };
+  await Promise.all([ask(), ask()]);
+  expect((await ask()).match(/4711/g)).toHaveLength(1);
+});
+
 test("a use_tool that isn't whole says nothing new", async () => {
   const callId = "c";
   const input = '{"name":"lookup","input":{"query":"the port number"';

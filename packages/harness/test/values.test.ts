@@ -117,6 +117,31 @@ describe("what was seen in a session", () => {
     ]);
   });
 
+  test("is not replaced by what is untrusted, which is shown as that", () => {
+    const archive = createArchive();
+    archive.add("Deploy account for prod is acct-771122.", origin(1, { speaker: "user", trust: "user" }));
+    archive.add("Deploy account for prod is acct-666666.", origin(5, { trust: "untrusted" }));
+    archive.add("Deploy account for prod is acct-666667.", origin(7, { trust: "untrusted" }));
+    const found = archive.find("deploy account for prod", 3).map(({ lines, isCurrent }) => [lines[0]!.text.slice(-7), isCurrent]);
+    expect(found).toEqual([
+      ["771122.", true],
+      ["666667.", true],
+      ["666666.", false],
+    ]);
+  });
+
+  test("many later lines in other words don't hide it: of each wording the latest is told and that there are more", () => {
+    const archive = createArchive();
+    archive.add("10:00:00 ERROR [amber-otter-api] rejected, port: 40001", origin(1));
+    for (let n = 0; n < 60; n += 1) archive.add(`10:01:${n} INFO [amber-otter-api] opened port ${50_100 + n}`, origin(2 + n));
+    const found = archive.find("Which port did amber-otter-api log?", 3);
+    expect(found.map(({ lines, hasMore }) => [lines[0]!.text.slice(-5), hasMore])).toEqual([
+      ["50159", true],
+      ["40001", false],
+      ["50158", false],
+    ]);
+  });
+
   test("can be of a kind that a host adds", () => {
     const kinds = [{ kind: "seat", words: "seat place", pattern: /\b\d\d[A-F]\b/g }, ...valueKinds];
     expect(valuesIn("Your seat: 12C", kinds)).toContainEqual({ kind: "seat", value: "12C", at: 11 });
@@ -158,8 +183,8 @@ describe("texts of any form and size", () => {
     expect(store.isThinned).toBe(true);
     expect(store.lines.slice(0, 2).map(({ text }) => text)).toEqual(["Never push.", "Use tabs."]);
     expect(store.lines.every(({ number }, at) => number === at)).toBe(true);
-    expect(store.holders.get("39-499")!.map((number) => store.lines[number]!.text)).toEqual(["out 39-499"]);
-    expect(store.holders.get("5-0")).toBeUndefined();
+    expect(store.holders.get("11-499")!.map((number) => store.lines[number]!.text)).toEqual(["out 11-499"]);
+    expect(store.holders.get("3-250")).toBeUndefined();
   });
 });
 
@@ -211,6 +236,80 @@ describe("lookup", () => {
     const first = [called(1, "a", "run_command"), gave(2, "a", "starting", "out_a"), text(3, "The staging port is 47111.")];
     const again = [...first, called(4, "b", "read_output"), gave(5, "b", "The staging port is 47110.", "out_a")];
     expect(await ask(lookupTool(blobs), again, "staging port")).toMatch(/^1\. .*47111.*\n.*event 3\)\n2\. .*47110/);
+  });
+
+  const proposes = (seq: number, callId: string, name: string, input: object) => {
+    const items = [{ kind: "tool_call", id: `itm_${seq}`, callId, name, input: JSON.stringify(input) }];
+    return { type: "sampling.settled", seq, at: 0, payload: { items } } as unknown as ReturnType<typeof text>;
+  };
+  const ends = (seq: number, callId: string, words: string, outcome: object) => {
+    const result = { kind: "tool_result", id: `itm_${seq}`, callId, status: "completed", text: words, trust: "tool" };
+    const payload = { callId, outcome: { status: "completed", ...outcome }, result };
+    return { type: "call.settled", seq, at: 0, payload } as unknown as ReturnType<typeof text>;
+  };
+  const path = "/w/config.toml";
+  const changed = { changed: [{ path, beforeDigest: "a", afterDigest: "b" }], seen: [{ path, digest: "b" }] };
+  const reads = [
+    proposes(1, "r", "read_file", { path: "config.toml" }),
+    ends(2, "r", "1\t[server]\n2\tport = 40001\n3\thost = app-7", { seen: [{ path, digest: "a" }] }),
+    proposes(3, "g", "run_command", { command: "grep port config.toml" }),
+    ends(4, "g", "port = 40001", { exitCode: 0 }),
+  ];
+  const patch = "*** Begin Patch\n*** Update File: config.toml\n@@\n [server]\n-port = 40001\n+port = 40002\n*** End Patch";
+
+  test.each([
+    ["edit_file", { path: "config.toml", edits: [{ old: "port = 40001", new: "port = 40002" }] }],
+    ["apply_patch", { patch }],
+    ["write_file", { path: "config.toml", content: "[server]\nport = 40002\nhost = app-7\n" }],
+  ])("what %s put into a file is current, what it took out is not, and the rest still is", async (tool, input) => {
+    const all = [...reads, proposes(5, "e", tool, input), ends(6, "e", "config.toml was changed", changed)];
+    const found = (await ask(lookupTool(blobs), all, "server port in config.toml")).split(/^(?=\d\. )/m);
+    expect(found[0]).toContain("port = 40002");
+    expect(found[0]).toContain(`(the input of ${tool}; event 6)`);
+    for (const old of found.filter((one) => /^\d\. .*40001/.test(one)))
+      expect(old).toMatch(/taken out by event 6|event 6 changed the file/);
+    expect((await ask(lookupTool(blobs), all, "server host")).split(/^(?=2\. )/m)[0]).not.toContain("taken out");
+    const failed = [...reads, proposes(5, "e", tool, input), ends(6, "e", "no such text", { status: "failed" })];
+    expect((await ask(lookupTool(blobs), failed, "server port in config.toml")).split("\n")[0]).toContain("40001");
+    const back = { type: "edits.undone", seq: 7, at: 0, payload: { callIds: ["e"] } } as unknown as ReturnType<typeof text>;
+    expect((await ask(lookupTool(blobs), [...all, back], "server port in config.toml")).split("\n")[0]).toContain("40001");
+  });
+
+  test("a file that a command changed says so beside what was read of it", async () => {
+    const sed = { changed: [{ path, beforeDigest: "a", afterDigest: "c" }], exitCode: 0 };
+    const all = [...reads.slice(0, 2), proposes(5, "s", "run_command", { command: "make fix" }), ends(6, "s", "", sed)];
+    expect(await ask(lookupTool(blobs), all, "server port")).toMatch(/40001[^]*event 2; event 6 changed the file since\)/);
+  });
+
+  test("a note takes the place of the section's earlier one", async () => {
+    const notes = ["40001", "40002"].flatMap((port, n) => [
+      proposes(2 * n + 1, `n${n}`, "note_write", { section: "state", text: n === 0 ? `the api port is ${port}` : `port ${port}` }),
+      ends(2 * n + 2, `n${n}`, "Noted.", {}),
+    ]);
+    const found = (await ask(lookupTool(blobs), notes, "the api port")).split(/^(?=\d\. )/m);
+    expect(found[0]).toContain("40002");
+    expect(found[1]).toMatch(/40001[^]*taken out by event 4/);
+  });
+
+  test("what the model wrote after it had read something untrusted is no more trusted than that", async () => {
+    const wrote = { ...proposes(1, "w", "run_command", { command: "open port 4711" }) };
+    const all = [
+      { ...wrote, payload: { ...wrote.payload, trust: "untrusted" } } as unknown as ReturnType<typeof text>,
+      ends(2, "w", "", {}),
+    ];
+    expect(await ask(lookupTool(blobs), all, "port")).toContain("event 1; untrusted)");
+  });
+
+  test("lookups that run at the same time take each event in once, and none of their own answers", async () => {
+    const all = [text(1, "The staging port is 47110."), text(2, "The staging port is 47111.")];
+    const slow = { get: async () => (await new Promise((done) => setTimeout(done, 2)), new TextEncoder().encode("build ok")) };
+    const tool = lookupTool(slow as unknown as Parameters<typeof lookupTool>[0]);
+    await ask(tool, all, "anything");
+    all.push(called(3, "c", "lookup"), called(4, "d", "run_command"));
+    all.push(ends(5, "d", "build…", { whole: "blob" }), gave(6, "c", "1. The staging port is 47110."));
+    await Promise.all([ask(tool, all, "staging port"), ask(tool, all, "build")]);
+    expect(await ask(tool, all, "staging port")).toMatch(/^1\. .*47111.*\n.*event 2\)\n2\. .*47110.*\n.*event 1; superseded[^\n]*$/);
+    expect(await ask(tool, all, "build")).toBe("1. build ok\n   (run_command undefined; event 5)");
   });
 
   test("knows nothing of what was erased", async () => {

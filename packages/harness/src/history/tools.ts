@@ -15,7 +15,7 @@ const mostKept = 2;
 
 /** `history_search`: what a session's log holds about some words, also from before the conversation was shortened. */
 export function historySearchTool(): Tool {
-  const kept = new Map<string, HistoryIndex>();
+  const kept = new Map<string, Promise<HistoryIndex>>();
   return {
     isDeferred: true,
     isUnnamed: true,
@@ -52,17 +52,24 @@ export function historySearchTool(): Tool {
   };
 }
 
-async function indexOf(kept: Map<string, HistoryIndex>, context: CallContext, create: () => HistoryIndex): Promise<HistoryIndex> {
-  let index = kept.get(context.session) ?? create();
+/** Each asking takes in what came since the one before it, one after the other: two at once would take the same events in twice. */
+async function indexOf(kept: Map<string, Promise<HistoryIndex>>, context: CallContext, create: () => HistoryIndex): Promise<HistoryIndex> {
+  const last = kept.get(context.session);
+  const next = (async () => readOn((await last?.catch(() => undefined)) ?? create(), context, create))();
+  kept.delete(context.session);
+  kept.set(context.session, next);
+  if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+  return next;
+}
+
+async function readOn(before: HistoryIndex, context: CallContext, create: () => HistoryIndex): Promise<HistoryIndex> {
+  let index = before;
   let events = await context.history(index.seq);
   if (index.seq > 0 && events.some(({ type }) => type === "item.erased")) {
     index = create();
     events = await context.history(0);
   }
   index.add(events);
-  kept.delete(context.session);
-  kept.set(context.session, index);
-  if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
   return index;
 }
 

@@ -1,18 +1,24 @@
 import { stem } from "../discovery/stem.ts";
 import { relatedTo } from "../discovery/thesaurus.ts";
 import { eachAround } from "./around.ts";
+import type { Change, LineChange } from "./changes.ts";
+import { isInput, lineChange, undone } from "./changes.ts";
 import type { ExactValue, ValueKind } from "./kinds.ts";
 import { valueKinds, valuesIn } from "./kinds.ts";
 import type { ArchivedLine, Origin } from "./lines.ts";
 import { createLines } from "./lines.ts";
 import type { FoundValues, Scored } from "./standing.ts";
-import { judged } from "./standing.ts";
+import { foundOf, judged } from "./standing.ts";
 import type { Chunk } from "./tokens.ts";
 import { chunksOf, tokensOf } from "./tokens.ts";
 
 export interface Archive {
   /** Takes in a text as it came. Cost: linear in its length. */
   add(text: string, origin: Origin): void;
+  /** What was taken in before from what a call changed may no longer be so. */
+  change(change: Change): void;
+  /** At event `seq` the changes of these calls were taken back, and all from event `since` on. */
+  undo(seq: number, callIds: readonly string[], since: number): void;
   find(query: string, limit: number): FoundValues[];
   readonly lines: readonly ArchivedLine[];
   /** Whether lines of old outputs were let go, as the session is too long for them. */
@@ -20,7 +26,7 @@ export interface Archive {
 }
 
 /** What a line counts by who said it, where it has a value of the kind that is asked for, and where it has only ordinary words. */
-const speakerWeights: Readonly<Record<Origin["speaker"], number>> = { tool: 1, user: 1, runtime: 0.9, model: 0.9 };
+const speakerWeights: Readonly<Record<Origin["speaker"], number>> = { tool: 1, user: 1, runtime: 0.9, model: 0.9, attempt: 0.6 };
 const kindBonus = 0.25;
 const valueBonus = 0.3;
 const relatedWeight = 0.4;
@@ -30,12 +36,15 @@ const partWeight = 0.5;
 const shortestPart = 4;
 const mostLending = 300;
 const mostLooked = 40;
+const mostOfForm = 10;
 const mostScored = 1_000;
 const leastShare = 0.2;
 /** Lines of one block that are shown together, and how near the best they must be. */
 const mostTogether = 9;
 const togetherShare = 0.5;
 const mostBetween = 3;
+/** Changes that are held against what was seen, the latest ones. */
+const mostChanges = 2_000;
 
 const filler = new Set(
   "a an the of to in on at by for from with and or is are was were be did do does it its this that what which who when where how tell me give please you we i current value exact"
@@ -46,6 +55,7 @@ const filler = new Set(
 export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive {
   const store = createLines();
   const { lines, holders } = store;
+  let changes: Change[] = [];
 
   /** Squared, so that the one name in a query outweighs all its common words. */
   const rarity = (token: string): number => Math.log(1 + lines.length / (1 + (holders.get(token)?.length ?? 0))) ** 2;
@@ -121,11 +131,28 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
       return { line, score: total * factor, meets: met.map((one) => one.get(number) ?? 0) };
     });
     scored.sort((a, b) => b.score - a.score || b.line.number - a.line.number);
-    const groups = together(scored).map((group) => withGaps(group, lines, met.length));
-    return judged(groups, names, ({ text }) => mainValues(valuesIn(text, kinds), wanted, query)).slice(0, limit);
+    const valuesOf = ({ text }: ArchivedLine): readonly ExactValue[] => mainValues(valuesIn(text, kinds), wanted, query);
+    const changed = new Map(scored.map(({ line }) => [line, changes.length === 0 ? null : lineChange(line, changes)]));
+    const isGone = (line: ArchivedLine): boolean => changed.get(line)?.isSure === true;
+    const grouped = (some: readonly Scored[]): Scored[][] => together(some).map((group) => withGaps(group, lines, met.length));
+    const out = scored.filter(({ line }) => isGone(line));
+    const live = scored.filter(({ line }) => !isGone(line));
+    const standing = judged(grouped(inPlaceOf(out, live, lines, (line) => changed.get(line)!.by)), names, valuesOf);
+    const gone = together(out);
+    return [
+      ...standing.map((found) => markChanged(found, changed)),
+      ...gone.map((group) => foundOf(group, false, false, changed.get(group[0]!.line)!.by)),
+    ].slice(0, limit);
   };
   return {
     add: store.add,
+    change(change) {
+      changes = [...changes, change].slice(-mostChanges);
+    },
+    undo(seq, callIds, since) {
+      const isUndone = (change: Change): boolean => callIds.includes(change.callId) || change.seq >= since;
+      changes = [...changes.filter((change) => !isUndone(change)), ...changes.filter(isUndone).flatMap((change) => undone(change, seq))];
+    },
     find,
     lines,
     get isThinned() {
@@ -134,16 +161,50 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
   };
 }
 
-/** One finding a block: its best lines, the best first. */
+/** One finding a block: its best lines, the best first. Lines of one form, as logs have them by the thousand, leave room for others. */
 function together(scored: readonly Scored[]): Scored[][] {
   const groups = new Map<number, Scored[]>();
+  const forms = new Map<string, number>();
   for (const one of scored) {
     const group = groups.get(one.line.block);
     if (group !== undefined) {
       if (group.length < mostTogether && one.score >= group[0]!.score * togetherShare) group.push(one);
-    } else if (groups.size < mostLooked) groups.set(one.line.block, [one]);
+      continue;
+    }
+    const form = one.line.text.replaceAll(/\S*\d\S*/g, "");
+    const alike = (forms.get(form) ?? 0) + 1;
+    if (groups.size >= mostLooked || alike > mostOfForm) continue;
+    forms.set(form, alike);
+    groups.set(one.line.block, [one]);
   }
   return [...groups.values()];
+}
+
+/** What a change put in stands in the place of what it took out: it is as good an answer, also where it has fewer words. */
+function inPlaceOf(
+  out: readonly Scored[],
+  live: readonly Scored[],
+  lines: readonly ArchivedLine[],
+  changeOf: (line: ArchivedLine) => number,
+): readonly Scored[] {
+  const best = new Map<number, Scored>();
+  for (const one of out) if (!best.has(changeOf(one.line))) best.set(changeOf(one.line), one);
+  if (best.size === 0) return live;
+  const put = Map.groupBy(
+    lines.filter(({ origin }) => best.has(origin.seq) && origin.of?.some(isInput) === true),
+    ({ origin }) => origin.seq,
+  );
+  const raised = [...put].flatMap(([seq, own]): Scored[] => {
+    const { score, meets } = best.get(seq)!;
+    const known = live.filter(({ line }) => own.includes(line));
+    if (known.length === 0) return own.slice(0, mostTogether).map((line) => ({ line, score, meets }));
+    const factor = Math.max(1, score / known[0]!.score);
+    return known.map((one, at) => ({ ...one, score: one.score * factor, meets: at === 0 ? meets : one.meets }));
+  });
+  const lifted = new Set(raised.map(({ line }) => line));
+  return [...raised, ...live.filter(({ line }) => !lifted.has(line))].toSorted(
+    (a, b) => b.score - a.score || b.line.number - a.line.number,
+  );
 }
 
 /** An identifier as words alone. */
@@ -162,6 +223,12 @@ function withGaps(group: readonly Scored[], lines: readonly ArchivedLine[], chun
     return gap.filter(({ text }) => text !== "").map((line): Scored => ({ line, score, meets: Array.from({ length: chunks }, () => 0) }));
   });
   return [...group, ...between].toSorted((a, b) => b.score - a.score || Number(between.includes(a)) - Number(between.includes(b)));
+}
+
+/** What may have changed since it was seen says so; what surely has is not among the lines beside it either. */
+function markChanged(found: FoundValues, changed: ReadonlyMap<ArchivedLine, LineChange | null>): FoundValues {
+  const lines = found.lines.filter((line) => changed.get(line)?.isSure !== true);
+  return { ...found, lines, changedBy: changed.get(found.lines[0]!)?.by ?? null };
 }
 
 /** Those of the kinds that are asked for, else all; without what the query itself names. */

@@ -3,15 +3,20 @@ import type { Around } from "./around.ts";
 import { atMost, layOut } from "./layout.ts";
 import { tokensOf } from "./tokens.ts";
 
-/** Where a text came from. `speaker`: words of the model count less than what a tool or a person said. */
+/**
+ * Where a text came from. `speaker`: words of the model count less than what a tool or a person said, and what it only tried to
+ * do still less.
+ */
 export interface Origin {
   readonly seq: number;
   readonly itemId: string;
-  readonly speaker: "user" | "tool" | "model" | "runtime";
+  readonly speaker: "user" | "tool" | "model" | "attempt" | "runtime";
   /** For people and the model: `run_command tail -n 40 x.log`, or "". */
   readonly from: string;
   readonly trust: TrustLabel;
   readonly at: number;
+  /** What it shows, where that can change: real paths of files, or a note. */
+  readonly of?: readonly string[];
 }
 
 /** A line that holds something exact, with what it belongs with. */

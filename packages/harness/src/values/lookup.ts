@@ -79,7 +79,8 @@ function answer(archive: Archive, query: string): CallOutcome {
 }
 
 /** A line is never cut; those that fit least are left out where there is no room. */
-function show({ lines, origin, isCurrent }: FoundValues, number: number, chars: number): string {
+function show(found: FoundValues, number: number, chars: number): string {
+  const { lines } = found;
   let left = chars;
   const kept = lines.filter(({ text }, place) => {
     const fits = place === 0 || text.length <= left;
@@ -89,6 +90,15 @@ function show({ lines, origin, isCurrent }: FoundValues, number: number, chars: 
   // The one that fits best first: what stands before it in its text may be another's.
   const [best, ...others] = kept as [(typeof kept)[number], ...typeof kept];
   const text = [best, ...others.toSorted((a, b) => a.number - b.number)].map((line) => line.text);
-  const standing = isCurrent ? "" : "; superseded by a later one above";
-  return [`${number}. ${text.join("\n   ")}`, `   (${origin.from}; event ${origin.seq}${standing})`].join("\n");
+  return [`${number}. ${text.join("\n   ")}`, `   (${about(found)})`].join("\n");
+}
+
+/** Where it is from, how far it is to be trusted where that is less than usual, and whether it still holds. */
+function about({ origin, isCurrent, hasMore, changedBy }: FoundValues): string {
+  const said = [origin.from, `event ${origin.seq}`];
+  if (origin.trust === "untrusted") said.push("untrusted");
+  if (changedBy !== null) said.push(isCurrent ? `event ${changedBy} changed the file since` : `taken out by event ${changedBy}`);
+  else if (!isCurrent) said.push("superseded by a later one above");
+  if (hasMore) said.push("the latest of many: history_search has the others");
+  return said.join("; ");
 }

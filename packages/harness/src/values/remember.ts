@@ -1,7 +1,10 @@
-import type { Item, SessionEvent } from "@holdfast/protocol";
+import type { Item, SessionEvent, TrustLabel } from "@holdfast/protocol";
+import { noteOf } from "../notes/note-write.ts";
 import { isLook, isQuestion, meantBy } from "../discovery/meant.ts";
 import type { Archive } from "./archive.ts";
 import { createArchive } from "./archive.ts";
+import { changesOf, inputOf, parsedInput, plainOf, subjectOf } from "./changes.ts";
+import type { ValueKind } from "./kinds.ts";
 import type { Origin } from "./lines.ts";
 
 type Recorded = SessionEvent & { readonly seq: number; readonly at: number };
@@ -13,10 +16,20 @@ export interface Past {
   whole(blob: string): Promise<string | null>;
 }
 
+/** A call as the model wrote it: kept until it is settled, as only then it is known whether it was carried out. */
+interface Proposed {
+  readonly seq: number;
+  readonly itemId: string;
+  readonly tool: string;
+  readonly input: string;
+  readonly trust: TrustLabel;
+}
+
 interface Kept {
   archive: Archive;
   seq: number;
   readonly calls: Map<string, string>;
+  readonly proposed: Map<string, Proposed>;
   /** Outputs by their handles: the event that first showed one. */
   readonly outputs: Map<string, number>;
 }
@@ -31,47 +44,39 @@ export type Remember = (session: string, past: Past) => Promise<Archive>;
  * The exact values of a session, taken from its log: each item once, in order. Nothing of it is stored a second time, so what
  * is erased is gone here, too.
  */
-export function createRemember(): Remember {
-  const kept = new Map<string, Kept>();
+export function createRemember(kinds?: readonly ValueKind[]): Remember {
+  /** By session, the latest asking: each takes in what came since the one before it, one after the other. */
+  const kept = new Map<string, Promise<Kept>>();
   return async (session, past) => {
-    let own = kept.get(session) ?? newlyKept();
-    let events = await past.history(own.seq);
-    if (events.some((event) => event.type === "item.erased") && own.seq > 0) {
-      own = newlyKept();
-      events = await past.history(0);
-    }
-    for (const event of events) {
-      await take(own, event, past);
-      own.seq = event.seq;
-    }
+    const last = kept.get(session);
+    const next = (async () => readOn((await last?.catch(() => undefined)) ?? newlyKept(kinds), past, kinds))();
     kept.delete(session);
-    kept.set(session, own);
+    kept.set(session, next);
     if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
-    return own.archive;
+    return (await next).archive;
   };
 }
 
-function newlyKept(): Kept {
-  return { archive: createArchive(), seq: 0, calls: new Map(), outputs: new Map() };
-}
-
-/** What a call's input says: its texts as they are meant, not as JSON writes them. */
-function plainOf(input: string): string {
-  const lines: string[] = [];
-  const read = (value: unknown, name: string): void => {
-    if (typeof value === "string") lines.push(value.includes("\n") ? `${name}:\n${value}` : `${name}: ${value}`);
-    else if (typeof value === "object" && value !== null) for (const [key, inner] of Object.entries(value)) read(inner, key);
-    else lines.push(`${name}: ${String(value)}`);
-  };
-  try {
-    read(JSON.parse(input), "input");
-  } catch {
-    return input;
+async function readOn(before: Kept, past: Past, kinds?: readonly ValueKind[]): Promise<Kept> {
+  let own = before;
+  let events = await past.history(own.seq);
+  if (events.some((event) => event.type === "item.erased") && own.seq > 0) {
+    own = newlyKept(kinds);
+    events = await past.history(0);
   }
-  return lines.join("\n");
+  for (const event of events) {
+    await take(own, event, past);
+    own.seq = event.seq;
+  }
+  return own;
 }
 
-async function take({ archive, calls, outputs }: Kept, event: Recorded, past: Past): Promise<void> {
+function newlyKept(kinds?: readonly ValueKind[]): Kept {
+  return { archive: createArchive(kinds), seq: 0, calls: new Map(), proposed: new Map(), outputs: new Map() };
+}
+
+async function take(kept: Kept, event: Recorded, past: Past): Promise<void> {
+  const { archive, calls, proposed, outputs } = kept;
   const origin = (item: Item, more: Pick<Origin, "speaker" | "from" | "trust">): Origin => ({
     seq: event.seq,
     itemId: item.id,
@@ -91,37 +96,66 @@ async function take({ archive, calls, outputs }: Kept, event: Recorded, past: Pa
       archive.add(notice.text, origin(notice, { speaker: "runtime", from: "a notice", trust: notice.trust }));
       return;
     }
-    case "sampling.settled":
-      for (const item of event.payload.items) {
+    case "sampling.settled": {
+      // What the model says is derived from whatever it had read.
+      const { items, trust = "tool" } = event.payload;
+      for (const item of items) {
         if (item.kind === "tool_call") {
           const { tool, input } = meantBy(item);
           calls.set(item.callId, `${tool} ${input}`.slice(0, callChars));
-          if (!isQuestion(tool))
-            archive.add(plainOf(input), origin(item, { speaker: "model", from: `the input of ${tool}`, trust: "tool" }));
+          if (!isQuestion(tool)) proposed.set(item.callId, { seq: event.seq, itemId: item.id, tool, input, trust });
         } else if (item.kind === "assistant_message") {
-          archive.add(item.text, origin(item, { speaker: "model", from: "what you said", trust: "tool" }));
+          archive.add(item.text, origin(item, { speaker: "model", from: "what you said", trust }));
         }
       }
       return;
+    }
     case "call.decided": {
       const { callId, tool, plan } = event.payload;
       if (tool !== undefined) calls.set(callId, `${tool} ${JSON.stringify(plan.input)}`.slice(0, callChars));
+      const own = proposed.get(callId);
+      if (tool !== undefined && own !== undefined) proposed.set(callId, { ...own, tool, input: JSON.stringify(plan.input) });
       return;
     }
     case "call.settled": {
       const { callId, outcome, result } = event.payload;
+      takeInput(kept, event);
       const from = calls.get(callId) ?? "a call";
-      calls.delete(callId);
       // What looks into the past says nothing new, and must not make an old value the latest.
       if (isLook(from.split(" ", 1)[0]!)) return;
       const whole = outcome.whole === undefined ? null : await past.whole(outcome.whole);
       // A later look at an output is as old as the output.
       const seq = result.output === undefined ? event.seq : (outputs.get(result.output) ?? event.seq);
       if (result.output !== undefined) outputs.set(result.output, seq);
-      archive.add(whole ?? result.text, { ...origin(result, { speaker: "tool", from, trust: result.trust }), seq });
+      const of = (outcome.seen ?? []).map(({ path }) => path);
+      archive.add(whole ?? result.text, { ...origin(result, { speaker: "tool", from, trust: result.trust }), seq, of });
       return;
     }
+    case "edits.undone":
+      archive.undo(event.seq, event.payload.callIds, event.payload.since ?? Infinity);
+      return;
     default:
       return;
   }
+}
+
+/**
+ * What a call that was carried out put into files is how it is now, and what it took out no longer; of any other, its input is
+ * only the model's words.
+ */
+function takeInput({ archive, proposed }: Kept, { seq, at, payload }: Recorded & { readonly type: "call.settled" }): void {
+  const { callId, outcome } = payload;
+  const own = proposed.get(callId);
+  if (own === undefined) return;
+  proposed.delete(callId);
+  const { tool, input, itemId, trust } = own;
+  const isDone = outcome.status === "completed";
+  const files = isDone ? (outcome.changed ?? []).map(({ path }) => path) : [];
+  const isEdit = files.length > 0;
+  const note = isDone && tool === "note_write" ? noteOf(parsedInput(input)) : null;
+  if (isDone) for (const change of changesOf(tool, input, outcome, seq, callId)) archive.change(change);
+  const of = [inputOf(callId), ...files, ...(note === null ? [] : [subjectOf(note)])];
+  const speaker = isEdit ? "tool" : isDone ? "model" : "attempt";
+  const from = `the input of ${tool}${isDone ? "" : `, which was ${outcome.status}`}`;
+  archive.add(plainOf(input, isEdit), { seq: isEdit || note !== null ? seq : own.seq, at, itemId, speaker, from, trust, of });
 }
