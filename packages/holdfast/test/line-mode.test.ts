@@ -294,6 +294,49 @@ describe("at a terminal", () => {
     expect(await ended).toBe(0);
   });
 
+  test("a whole line that was typed before an approval is shown is no answer to it, and steers", async () => {
+    const { io, type, until } = terminal();
+    const script = [
+      { calls: [{ name: "wait", input: {} }] },
+      { calls: [{ name: "danger", input: { text: "boom" } }] },
+      { text: "after the answer" },
+    ];
+    let release = () => {};
+    const hosts = fakeHosts({ script, onWait: () => new Promise((resolve) => (release = resolve)) });
+    const ended = main(model, io, hosts);
+    await until("› ");
+    type("go\r");
+    await until("proposed wait");
+    // Held back for the time in which more of a paste might come, while the approval appears.
+    type("y\r");
+    release();
+    await until("noted");
+    await until("allow? y/n › ");
+    type("n\r");
+    await until("after the answer");
+    type("/quit\r");
+    expect(await ended).toBe(0);
+    const results = JSON.stringify(await hosts.log.read((await hosts.log.list({}))[0]?.session ?? "", 1));
+    expect(results).toContain("was refused by a person");
+  });
+
+  test("what the terminal held back before exec asks is no answer either", async () => {
+    const { io, type, until } = terminal();
+    type("y\r");
+    const hosts = fakeHosts({ script: [{ calls: [{ name: "danger", input: { text: "boom" } }] }, { text: "after" }], offers });
+    const ended = main(["exec", "-m", "openai/x", "--approvals", "ask", "go"], { ...io, stderr: io.stdout }, hosts);
+    await until("was typed before this was shown");
+    await until("allow? y once");
+    type("r\r");
+    await until("keep this rule? y/n › ");
+    type("n\r");
+    await until("allow? y once");
+    type("n\r");
+    await until("after");
+    expect(await ended).toBe(0);
+    expect(hosts.kept).toEqual([]);
+  });
+
   test("what is typed while a turn runs steers it", async () => {
     const { io, type, until } = terminal();
     let release = () => {};

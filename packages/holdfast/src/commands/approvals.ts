@@ -5,7 +5,7 @@ import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { canAsk, usesColour } from "../cli/io.ts";
 import { usage } from "../cli/parse.ts";
-import { openScreen } from "../line/screen.ts";
+import { nextAnswer, openForQuestion } from "../line/screen.ts";
 import { renderApproval } from "../render/ending.ts";
 import { jsonLine } from "../render/json-events.ts";
 import { fit, table } from "../render/layout.ts";
@@ -132,14 +132,16 @@ async function answer(given: Arguments, io: Io, store: OpenStore, { row, approva
 
 /** The text is shown before it is kept, whatever is said. */
 async function keepsRule(given: Arguments, io: Io, text: string): Promise<boolean> {
-  io.stderr.write(`this is kept with your own rules, and holds in every later session:\n${sanitize(text).trimEnd()}\n`);
+  const shown = `this is kept with your own rules, and holds in every later session:\n${sanitize(text).trimEnd()}\n`;
+  if (given.has("yes") || !canAsk(io, io.stderr)) io.stderr.write(shown);
   if (given.has("yes")) return true;
   if (!canAsk(io, io.stderr)) throw usage(spec, "nobody is here to be asked whether the rule is to be kept", "look at it, then add --yes");
-  const screen = openScreen(io, [], io.stderr);
+  const screen = await openForQuestion(io, io.stderr);
+  screen.print([shown.trimEnd()]);
   const leaving = new AbortController();
   const release = screen.onInterrupt(() => leaving.abort());
   try {
-    return /^y(?:es)?$/i.test(((await screen.next("keep this rule? y/n › ", leaving.signal)) ?? "").trim());
+    return /^y(?:es)?$/i.test(((await nextAnswer(screen, "keep this rule? y/n › ", leaving.signal)) ?? "").trim());
   } finally {
     release();
     screen.close();

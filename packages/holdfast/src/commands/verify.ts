@@ -177,14 +177,14 @@ async function lookAtFiles(
 /** The command is shown whole, on one line, without control characters; only `y` runs it. */
 function askOnTerminal(io: Io): (name: string, command: string) => Promise<boolean> {
   return async (name, command) => {
-    const { openScreen } = await import("../line/screen.ts");
-    const screen = openScreen(io, [], io.stderr);
+    const { nextAnswer, openForQuestion } = await import("../line/screen.ts");
+    const screen = await openForQuestion(io, io.stderr);
     const leave = new AbortController();
     const release = screen.onInterrupt(() => leave.abort());
     const lines = wrap(`  ${sanitizeLine(JSON.stringify(command))}`, io.stderr.columns);
     try {
       screen.print([`the attestation's check ${sanitizeLine(JSON.stringify(name))} would run, in that folder:`, ...lines], "progress");
-      return ((await screen.next("run it? y or nothing › ", leave.signal)) ?? "").trim().toLowerCase() === "y";
+      return ((await nextAnswer(screen, "run it? y or nothing › ", leave.signal)) ?? "").trim().toLowerCase() === "y";
     } finally {
       release();
       screen.close();

@@ -8,6 +8,7 @@ import type { OpenHost } from "../runtime-api.ts";
 import { answerTyped } from "../session/read-answer.ts";
 import { approvalPrompt, readApprovalAnswer } from "./read-approval.ts";
 import type { Screen } from "./screen.ts";
+import { nextAnswer } from "./screen.ts";
 
 /** What waits for the person: whether a call may run, or an answer. */
 export type Asked = { readonly type: "approval"; readonly approval: Approval } | { readonly type: "question"; readonly question: Question };
@@ -78,8 +79,9 @@ export async function answerAsked(asked: Asked, line: string, asking: Asking): P
 async function keepsRule(approval: Approval, id: string, { screen, signal }: Asking): Promise<boolean> {
   const text = approval.offers?.find((offer) => offer.id === id)?.text ?? "";
   const lines = sanitize(text).trimEnd().split("\n");
+  screen.setAside();
   screen.print(["this is kept with your own rules, and holds in every later session:", ...lines.map((line) => `  │ ${line}`)]);
-  const line = await screen.next(keepPrompt, signal());
+  const line = await nextAnswer(screen, keepPrompt, signal());
   return /^y(?:es)?$/i.test((line ?? "").trim());
 }
 

@@ -174,12 +174,12 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
     width,
     signal: () => AbortSignal.any([ended.signal, changed.signal]),
   };
-  const show = (asked: Asked) => showAsked(asked, asking);
+  const show = (asked: Asked) => {
+    screen.setAside();
+    showAsked(asked, asking);
+  };
   const wait = (asked: Asked) => {
-    if (state.asked.length === 0) {
-      screen.setAside();
-      show(asked);
-    }
+    if (state.asked.length === 0) show(asked);
     state.asked.push(asked);
     changed.abort();
   };
@@ -217,16 +217,20 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
       changed = new AbortController();
       const [asked] = state.asked;
       if (asked === undefined) screen.restore();
-      const line = await screen.next(asked === undefined ? steerPrompt : promptOf(asked), AbortSignal.any([ended.signal, changed.signal]));
-      if (line === undefined) continue;
-      if (line === null) {
+      const read = await screen.nextTyped(
+        asked === undefined ? steerPrompt : promptOf(asked),
+        AbortSignal.any([ended.signal, changed.signal]),
+      );
+      if (read === undefined) continue;
+      if (read === null) {
         state.isLeaving = true;
         stop?.("SIGHUP");
         return;
       }
-      const typed = readTyped(line);
+      const typed = readTyped(read.text);
       const isText = typed.type === "prompt" && typed.text !== "";
-      const what = asked !== undefined && isText ? await answerAsked(asked, typed.text, asking) : "none";
+      // What was typed before it was shown steers, as it would have without it.
+      const what = asked !== undefined && isText && !read.isEarlier ? await answerAsked(asked, typed.text, asking) : "none";
       if (what === "none") await takeDuringTurn(typed, asked?.type === "approval");
       if (what !== "taken") continue;
       state.asked = state.asked.filter((open) => open !== asked);

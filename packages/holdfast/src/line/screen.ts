@@ -1,9 +1,19 @@
 import { clearScreenDown, createInterface, cursorTo, moveCursor } from "node:readline";
 import type { Io, Output } from "../cli/io.ts";
 import { canAsk } from "../cli/io.ts";
+import { sanitizeLine } from "../render/sanitize.ts";
 
 /** Lines that come quicker than a person types were pasted together and are one input. */
 const pasteGapMs = 20;
+
+/** What a keyboard sent before anybody read it comes within this time. */
+const heldBackMs = 30;
+
+/** An input, and whether its first key came before the question that stands now was shown. */
+export interface Input {
+  readonly text: string;
+  readonly isEarlier: boolean;
+}
 
 /** A terminal on which a person types while lines appear above; or a pipe, from which lines are read one after the other. */
 export interface Screen {
@@ -12,7 +22,9 @@ export interface Screen {
   print(lines: readonly string[], kind?: "answer" | "progress"): void;
   /** The next input; null at the end of the input; undefined when the signal aborts first. */
   next(prompt: string, signal?: AbortSignal): Promise<string | null | undefined>;
-  /** Sets aside what is half typed, so that it can't be taken for the answer to a question that just appeared. */
+  /** The same with a question that `setAside` came before: what was typed until then is told apart. */
+  nextTyped(prompt: string, signal?: AbortSignal): Promise<Input | null | undefined>;
+  /** Called before a question is shown: what is half typed is set aside, and what was typed ahead is no answer to it. */
   setAside(): void;
   /** Puts what was set aside back where the person can go on with it. */
   restore(): void;
@@ -36,29 +48,33 @@ export function openScreen(io: Io, names: readonly string[] = [], on: Output = i
       line,
     ],
   });
-  const inputs: string[] = [];
+  /** With how many questions had been shown when the first of its lines came. */
+  const inputs: { readonly text: string; readonly shown: number }[] = [];
   const waiters = new Set<() => void>();
   let pasted: string[] = [];
   let timer: NodeJS.Timeout | null = null;
   let isClosed = false;
   let isAsking = false;
   let aside = "";
+  let shown = 0;
+  let pastedAt = 0;
 
   const wake = () => {
     for (const waiter of waiters) waiter();
   };
   const flush = () => {
     timer = null;
-    if (pasted.length > 0) inputs.push(pasted.join("\n"));
+    if (pasted.length > 0) inputs.push({ text: pasted.join("\n"), shown: pastedAt });
     pasted = [];
     wake();
   };
   readline.on("line", (line) => {
     if (!isInteractive) {
-      inputs.push(line);
+      inputs.push({ text: line, shown });
       wake();
       return;
     }
+    if (pasted.length === 0) pastedAt = shown;
     pasted.push(line);
     if (timer !== null) clearTimeout(timer);
     timer = setTimeout(flush, pasteGapMs);
@@ -83,6 +99,38 @@ export function openScreen(io: Io, names: readonly string[] = [], on: Output = i
     Object.assign(readline, { line: "", cursor: 0 });
   };
 
+  const nextTyped: Screen["nextTyped"] = async (prompt, signal) => {
+    if (isInteractive && !isClosed) {
+      isAsking = true;
+      readline.setPrompt(prompt);
+      readline.prompt(true);
+    }
+    try {
+      for (;;) {
+        // What was typed ahead stays for the next question where this one is no longer asked.
+        if (signal?.aborted === true) return undefined;
+        const input = inputs.shift();
+        if (input !== undefined) return { text: input.text, isEarlier: isInteractive && input.shown < shown };
+        if (isClosed) return null;
+        await new Promise<void>((resolve) => {
+          const done = () => {
+            waiters.delete(done);
+            signal?.removeEventListener("abort", done);
+            resolve();
+          };
+          waiters.add(done);
+          signal?.addEventListener("abort", done);
+        });
+      }
+    } finally {
+      if (isInteractive && !isClosed && isAsking && signal?.aborted === true) {
+        cursorTo(output, 0);
+        clearScreenDown(output);
+      }
+      isAsking = false;
+    }
+  };
+
   return {
     isInteractive,
     print: (lines, kind = "progress") => {
@@ -104,39 +152,15 @@ export function openScreen(io: Io, names: readonly string[] = [], on: Output = i
       on.write(text + "\n".repeat(rows));
       readline.prompt(true);
     },
+    nextTyped,
     next: async (prompt, signal) => {
-      if (isInteractive && !isClosed) {
-        isAsking = true;
-        readline.setPrompt(prompt);
-        readline.prompt(true);
-      }
-      try {
-        for (;;) {
-          // What was typed ahead stays for the next question where this one is no longer asked.
-          if (signal?.aborted === true) return undefined;
-          const input = inputs.shift();
-          if (input !== undefined || isClosed) return input ?? null;
-          await new Promise<void>((resolve) => {
-            const done = () => {
-              waiters.delete(done);
-              signal?.removeEventListener("abort", done);
-              resolve();
-            };
-            waiters.add(done);
-            signal?.addEventListener("abort", done);
-          });
-        }
-      } finally {
-        if (isInteractive && !isClosed && isAsking && signal?.aborted === true) {
-          cursorTo(output, 0);
-          clearScreenDown(output);
-        }
-        isAsking = false;
-      }
+      const typed = await nextTyped(prompt, signal);
+      return typed?.text ?? (typed as null | undefined);
     },
     setAside: () => {
+      shown += 1;
       if (!isInteractive || readline.line === "") return;
-      aside = readline.line;
+      aside += readline.line;
       clearTyped();
     },
     restore: () => {
@@ -159,4 +183,21 @@ export function openScreen(io: Io, names: readonly string[] = [], on: Output = i
       readline.close();
     },
   };
+}
+
+/** For one question, where nobody has read the terminal until now: what it held back was typed before, and is no answer. */
+export async function openForQuestion(io: Io, on: Output): Promise<Screen> {
+  const screen = openScreen(io, [], on);
+  if (screen.isInteractive) await new Promise((resolve) => setTimeout(resolve, heldBackMs));
+  screen.setAside();
+  return screen;
+}
+
+/** The first line that was typed after the question was shown. */
+export async function nextAnswer(screen: Screen, prompt: string, signal?: AbortSignal): Promise<string | null | undefined> {
+  for (;;) {
+    const typed = await screen.nextTyped(prompt, signal);
+    if (typed?.isEarlier !== true) return typed?.text ?? (typed as null | undefined);
+    screen.print([`${JSON.stringify(sanitizeLine(typed.text))} was typed before this was shown, and is not taken for an answer`]);
+  }
 }

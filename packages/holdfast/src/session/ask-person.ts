@@ -3,7 +3,7 @@ import type { Io } from "../cli/io.ts";
 import { usesColour } from "../cli/io.ts";
 import type { Asked } from "../line/asked.ts";
 import { answerAsked, promptOf, showAsked } from "../line/asked.ts";
-import { openScreen } from "../line/screen.ts";
+import { nextAnswer, openForQuestion, openScreen } from "../line/screen.ts";
 import { wrap } from "../render/layout.ts";
 import { createStyle } from "../render/style.ts";
 import type { ReadySession } from "./start.ts";
@@ -17,7 +17,7 @@ export async function askAtTerminal(
   { host, session }: ReadySession,
   { approvals, questions }: DriveEnd,
 ): Promise<{ readonly answered: number; readonly isLeaving: boolean }> {
-  const screen = openScreen(io, [], io.stderr);
+  const screen = await openForQuestion(io, io.stderr);
   const leaving = new AbortController();
   const release = screen.onInterrupt(() => leaving.abort());
   const asking = {
@@ -36,9 +36,10 @@ export async function askAtTerminal(
   let answered = 0;
   try {
     for (const asked of open) {
+      screen.setAside();
       showAsked(asked, asking);
       for (;;) {
-        const line = await screen.next(promptOf(asked), leaving.signal);
+        const line = await nextAnswer(screen, promptOf(asked), leaving.signal);
         if (line === null || line === undefined) return { answered, isLeaving: true };
         if ((await answerAsked(asked, line, asking)) === "taken") {
           answered += 1;
