@@ -9,13 +9,16 @@ const sumsUpOften: ReadonlySet<string> = new Set(["cargo", "go", "tap", "mocha"]
 /**
  * How many tests a run executed; null where it shows no counts. Held to an earlier run of the same tests: what is tested
  * may print summaries itself, so a runner that was not there does not count, and of more summaries than before only
- * the smallest do.
+ * the smallest do. What a runner sums up only where something failed, no pass is held to.
  */
 export async function executed(run: CheckRun | null, earlier: CheckRun | null, blobs: BlobStore): Promise<number | null> {
   if (run === null || run.counts === null) return null;
-  const all = run.counts.passed + run.counts.failed;
+  const now = await summariesOf(run, blobs);
+  const ofFailures = now.filter(({ onlyOnFailure }) => onlyOnFailure);
+  if (ofFailures.length > 0 && ofFailures.length === now.length) return null;
+  const all = ofFailures.reduce((sum, { ran }) => sum - ran, run.counts.passed + run.counts.failed);
   if (earlier === null || earlier.counts === null) return all;
-  const [before, now] = [await summariesOf(earlier, blobs), await summariesOf(run, blobs)];
+  const before = (await summariesOf(earlier, blobs)).filter(({ onlyOnFailure }) => !onlyOnFailure);
   if (before.length === 0) return all;
   let sum = 0;
   for (const runner of new Set(before.map((summary) => summary.runner))) {

@@ -15,13 +15,17 @@ interface Tally {
   readonly summaries: Summary[];
   /** The runner whose reader is at work. */
   runner: string;
+  /** Runners that say more than what failed, as this output shows. */
+  readonly talks: { readonly go: boolean; readonly maven: boolean };
 }
 
 /** What one summary in the output says. */
 export interface Summary {
   readonly runner: string;
-  /** Tests that ran: passed and failed ones. */
+  /** Passed and failed tests. */
   readonly ran: number;
+  /** Its runner, called like this, sums up only what failed: a pass shows no counts. */
+  readonly onlyOnFailure: boolean;
 }
 
 /** Reads one line of output; true where the line was a summary or a test of its runner. */
@@ -45,7 +49,9 @@ export function parseSummaries(output: string): readonly Summary[] {
 
 function readOutput(output: string): Tally {
   const text = stripControls(output.slice(-mostOutput));
-  const tally: Tally = { passed: 0, failed: 0, skipped: 0, isKnown: false, names: new Set(), summaries: [], runner: "" };
+  // Plain `go test` and `mvn -q` print nothing of what passes.
+  const talks = { go: /^=== |^\s*--- (?:PASS|SKIP): /m.test(text), maven: /^\[INFO\]/m.test(text) };
+  const tally: Tally = { passed: 0, failed: 0, skipped: 0, isKnown: false, names: new Set(), summaries: [], runner: "", talks };
   const readers: Readonly<Record<string, Reader>> = {
     node: nodeTest(),
     vitest,
@@ -86,20 +92,18 @@ export function stripControls(text: string): string {
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "");
 }
 
-function add(tally: Tally, counts: { passed?: number; failed?: number; skipped?: number }): void {
+function add(tally: Tally, counts: { passed?: number; failed?: number; skipped?: number }, onlyOnFailure = false): void {
   tally.passed += counts.passed ?? 0;
   tally.failed += counts.failed ?? 0;
   tally.skipped += counts.skipped ?? 0;
   tally.isKnown = true;
   const isOfSkipped = counts.skipped !== undefined && counts.passed === undefined;
-  if (!isOfSkipped) tally.summaries.push({ runner: tally.runner, ran: (counts.passed ?? 0) + (counts.failed ?? 0) });
+  if (!isOfSkipped) tally.summaries.push({ runner: tally.runner, ran: (counts.passed ?? 0) + (counts.failed ?? 0), onlyOnFailure });
 }
 
 /** The number before each of `words` in a summary such as `3 passed | 1 failed`. */
 function before(line: string, words: string): number {
-  let sum = 0;
-  for (const [, count] of line.matchAll(new RegExp(`(\\d+) (?:${words})\\b`, "g"))) sum += Number(count);
-  return sum;
+  return [...line.matchAll(new RegExp(`(\\d+) (?:${words})\\b`, "g"))].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 /** node --test: `# pass 3` (TAP) or `ℹ pass 3` (spec). The block begins with `tests`, so a lone look-alike line counts for nothing. */
@@ -142,9 +146,7 @@ const mocha: Reader = (line, tally) => {
 
 const ava: Reader = (line, tally) => {
   const [, count, word] = /^ {2}(\d+) tests? (passed|failed|skipped)$/.exec(line) ?? [];
-  if (word === "passed") add(tally, { passed: Number(count) });
-  if (word === "failed") add(tally, { failed: Number(count) });
-  if (word === "skipped") add(tally, { skipped: Number(count) });
+  if (word !== undefined) add(tally, { [word]: Number(count) });
 };
 
 const pytest: Reader = (line, tally) => {
@@ -182,10 +184,11 @@ function unittest(): Reader {
 
 /** go test under -v or -json; plain `ok pkg` tells no counts. */
 const goTest: Reader = (line, tally) => {
-  const [, word, name] = (line.startsWith('{"') ? goEvent(line) : null) ?? /^\s*--- (PASS|FAIL|SKIP): (\S+) \(/.exec(line) ?? [];
+  const event = line.startsWith('{"') ? goEvent(line) : null;
+  const [, word, name] = event ?? /^\s*--- (PASS|FAIL|SKIP): (\S+) \(/.exec(line) ?? [];
   if (name === undefined) return;
   if (word === "PASS") add(tally, { passed: 1 });
-  if (word === "FAIL") add(tally, { failed: 1 });
+  if (word === "FAIL") add(tally, { failed: 1 }, event === null && !tally.talks.go);
   if (word === "SKIP") add(tally, { skipped: 1 });
   else tally.names.add(name);
 };
@@ -210,14 +213,15 @@ const cargo: Reader = (line, tally) => {
 
 /** Maven's total is the line without a class; Gradle sums up only when something failed. */
 const jvm: Reader = (line, tally) => {
-  const [, run, failures, errors, skipped] =
-    /^(?:\[\w+\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$/.exec(line) ?? [];
+  const [, level, run, failures, errors, skipped] =
+    /^(?:\[(\w+)\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$/.exec(line) ?? [];
   if (run !== undefined) {
     const failed = Number(failures) + Number(errors);
-    add(tally, { passed: Number(run) - failed - Number(skipped), failed, skipped: Number(skipped) });
+    const counts = { passed: Number(run) - failed - Number(skipped), failed, skipped: Number(skipped) };
+    add(tally, counts, level === "ERROR" && !tally.talks.maven);
   }
   const [, total, broken] = /^(\d+) tests completed, (\d+) failed/.exec(line) ?? [];
-  if (total !== undefined) add(tally, { passed: Number(total) - Number(broken), failed: Number(broken) });
+  if (total !== undefined) add(tally, { passed: Number(total) - Number(broken), failed: Number(broken) }, true);
 };
 
 const ruby: Reader = (line, tally) => {
@@ -280,8 +284,8 @@ function readTap(text: string, tally: Tally): void {
   for (const line of text.split("\n")) {
     const planned = /^1\.\.(\d+)/.exec(line)?.[1];
     if (planned !== undefined) plan = (plan ?? 0) + Number(planned);
-    const [, not, rest = ""] = /^(not )?ok\b(.*)$/.exec(line) ?? [];
-    if (!/^(?:not )?ok\b/.test(line)) continue;
+    const [point, not, rest = ""] = /^(not )?ok\b(.*)$/.exec(line) ?? [];
+    if (point === undefined) continue;
     if (/# (?:skip|todo)/i.test(rest)) add(tally, { skipped: 1 });
     else add(tally, not === undefined ? { passed: 1 } : { failed: 1 });
   }

@@ -1,4 +1,7 @@
+import type { CheckRun } from "@holdfast/protocol";
+import type { BlobStore } from "@holdfast/runtime";
 import { expect, test } from "vitest";
+import { countWeakness } from "../src/count-weakness.ts";
 import { parseCounts } from "../src/counts.ts";
 
 const outputs: readonly (readonly [string, string, readonly [number, number, number] | null])[] = [
@@ -98,4 +101,28 @@ test("names are told where the reporter shows all that ran", () => {
 test("very long output is looked at from its end, in time", () => {
   const noise = "noise noise noise noise\n".repeat(400_000);
   expect(parseCounts(`${noise}      Tests  3 passed (3)\n`)).toEqual({ passed: 3, failed: 0, skipped: 0 });
+});
+
+const blobs = { get: async (text: string) => new TextEncoder().encode(text) } as unknown as BlobStore;
+const runOf = (output: string, passed: boolean) => ({ passed, output, counts: parseCounts(output) }) as CheckRun;
+const weaknessOf = async (before: string, now: string): Promise<string | undefined> =>
+  (await countWeakness(runOf(before, false), runOf(now, true), true, blobs))?.kind;
+
+test.each([
+  ["go test", "--- FAIL: TestTotal (0.00s)\n    total_test.go:9: got 1\nFAIL\nFAIL\tjob\t0.002s\nFAIL\n", "ok  \tjob\t0.002s\n"],
+  ["gradle test", "3 tests completed, 1 failed\n\nBUILD FAILED in 2s\n", "BUILD SUCCESSFUL in 2s\n"],
+  ["mvn -q test", "[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0\n", ""],
+])("%s counts only what failed: a fix shows no counts, and is none the weaker", async (_, before, now) => {
+  expect(await weaknessOf(before, now)).toBeUndefined();
+  const other = "ℹ tests 3\nℹ pass 3\nℹ duration_ms 1\n";
+  expect(await weaknessOf(before + other, now + other)).toBeUndefined();
+  expect(await weaknessOf(before + other, now + other.replaceAll("3", "2"))).toBe("fewer_tests");
+});
+
+test("a runner that counts what passes as well is held to it", async () => {
+  const go = "=== RUN   TestA\n--- FAIL: TestA (0.00s)\nFAIL\n";
+  expect(await weaknessOf(go, "ok  \tjob\t0.002s\n")).toBe("fewer_tests");
+  const maven = "[INFO] Running ATest\n[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0\n";
+  expect(await weaknessOf(maven, "[INFO] BUILD SUCCESS\n")).toBe("fewer_tests");
+  expect(await weaknessOf("--- FAIL: TestA (0.00s)\nFAIL\n", "ok  \tjob\t0.01s [no tests to run]\n")).toBe("no_tests_ran");
 });
