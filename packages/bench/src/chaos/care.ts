@@ -29,8 +29,9 @@ export async function careFor(looks: readonly Look[], care: Care): Promise<reado
   const { random } = care.options;
   const title = `a title ${random.whole(1_000)}`;
   const faults = await untilDone(["sessions", "rename", main.session, title], (now) => titleOf(now, main.session) === title, care);
-  // An edit is erased with its content before; its result without.
-  const item = random.chance(0.5) ? editOf(main) : resultOf(main);
+  // An edit is erased with its content before; its result without. A long answer is erased with the whole of it.
+  const long = random.chance(0.6) ? longResultOf(main) : null;
+  const item = long ?? (random.chance(0.5) ? editOf(main) : resultOf(main));
   if (item !== null) {
     // What was undone refers to the content before still, so that it can't be forgotten with the edit.
     if (random.chance(0.5)) {
@@ -110,6 +111,16 @@ interface Erasable {
   readonly callId: string;
   readonly text: string;
   readonly in: "call.settled" | "sampling.settled";
+}
+
+/** The result of a call of which only a part was shown. */
+function longResultOf({ events }: Look): Erasable | null {
+  for (const event of ownEvents(events)) {
+    if (event.type !== "call.settled" || event.payload.outcome.whole === undefined) continue;
+    const { callId, outcome, result } = event.payload;
+    return { id: result.id, callId, text: outcome.text, in: "call.settled" };
+  }
+  return null;
 }
 
 /** The result of an edit. */

@@ -37,7 +37,11 @@ export async function openShops(random: Dice): Promise<Shops> {
       if (fate < 0.06) setTimeout(() => request.socket.destroy(), random.whole(20));
       else if (fate < 0.08) return;
       else if (fate < 0.1) response.writeHead(504).end();
-      else setTimeout(() => response.writeHead(201).end("sold"), Math.min(400, random.whole(80) * slowness()));
+      else {
+        // A list of prices is too long for a result: the whole is kept apart. No two are the same.
+        const said = request.method === "POST" ? "sold" : `${place} ${mark}\n${`${random.whole(1_000_000)}\n`.repeat(6_000)}`;
+        setTimeout(() => response.writeHead(201).end(said), Math.min(400, random.whole(80) * slowness()));
+      }
     });
   const listen = async (server: Server): Promise<string> => {
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
