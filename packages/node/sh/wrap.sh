@@ -322,6 +322,9 @@ tell() {
 # move from within the folder, once sure that it is the one meant: a link must not lead us to a file of somebody else's.
 remove_intruders() {
   count=0 looked= base=
+  # Beside the folder of all runs, in HOLDFAST_HOME: it may be its owner's, and stays when the session goes.
+  home=${folder%/*/*/*/*/*}
+  away=$home/removed${folder#"$home"/commands}
   # Split by the shell: it would read a pipe byte by byte.
   set -f
   IFS='
@@ -339,8 +342,8 @@ remove_intruders() {
       find_intruder "$path" "$from" || continue
     fi
     count=$((count + 1))
-    (cd -P -- "${at%/*}/" && [ "$PWD" = "${at%/*}" ] && mv -- "./${at##*/}" "$folder/removed.$count") &&
-      echo "holdfast: moved $at out of the workspace: what it holds would run later, outside the sandbox" >>"$folder/output"
+    (cd -P -- "${at%/*}/" && [ "$PWD" = "${at%/*}" ] && mkdir -p -m 700 "$away" && mv -- "./${at##*/}" "$away/$count-${at##*/}") &&
+      echo "holdfast: moved $at out of the workspace, to $away/$count-${at##*/}: what it holds would run later, outside the sandbox" >>"$folder/output"
   done
   unset IFS
   set +f

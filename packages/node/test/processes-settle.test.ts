@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
@@ -84,5 +84,39 @@ describe("a secret that a command was given by a process that is gone", () => {
     const folder = join(place.home, "commands/session/runs", spec.id, "1");
     for (const name of readdirSync(folder)) expect(readFileSync(join(folder, name), "latin1")).not.toContain(token);
     await later.close();
+  });
+});
+
+describe("what a command made that would run later", () => {
+  const made = join(place.workspace, ".envrc");
+  const fileIn = (text: string): string => /moved \S+ out of the workspace, to (\S+): /.exec(text)?.[1] ?? "nowhere";
+
+  it("is moved to where it can be found, and stays there when the session goes", async () => {
+    const session = "another";
+    const { text } = await runToEnd(processes, specFor(place, "echo 'perhaps mine' > .envrc", { confinement, session }));
+    expect(existsSync(made)).toBe(false);
+    expect(readFileSync(fileIn(text), "utf8")).toBe("perhaps mine\n");
+    await processes.endSession(session, { forget: true });
+    expect(existsSync(join(place.home, "commands", session))).toBe(false);
+    expect(readFileSync(fileIn(text), "utf8")).toBe("perhaps mine\n");
+  });
+
+  it("goes also where the wrapper that was to see to it was ended by force, once", async () => {
+    const spec = specFor(place, "mkdir .vscode; echo {} > .vscode/tasks.json; ln -s /etc .husky; echo made; sleep 60", { confinement });
+    const running = await processes.start(spec);
+    await untilOutput(processes, running.ref, "made");
+    process.kill(running.owner.pid, "SIGKILL");
+    const { end, text } = await resultOf(processes, running.ref, await running.ended);
+    expect(end).toEqual({ type: "lost" });
+    expect([".vscode", ".husky"].filter((name) => lstatSync(join(place.workspace, name), { throwIfNoEntry: false }))).toEqual([]);
+    expect(text.match(/^holdfast: moved /gm)).toHaveLength(2);
+    const [first = ""] = readdirSync(join(place.home, "removed", ...running.ref.split("/").toSpliced(1, 0, "runs")));
+    expect(["1-.vscode", "1-.husky"]).toContain(first);
+    mkdirSync(join(place.workspace, ".vscode"));
+    await running.stop();
+    await (
+      await processesAt(place).attach("session", spec.id, 1)
+    ).ended;
+    expect(existsSync(join(place.workspace, ".vscode"))).toBe(true);
   });
 });

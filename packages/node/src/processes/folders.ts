@@ -29,6 +29,10 @@ export interface RunFolder {
   readonly pass: string;
   /** The repositories that were protected from the run. */
   readonly links: string;
+  /** Places where nothing was to appear, and the roots that they are in. */
+  readonly absent: string;
+  /** Holds what was moved out of the workspace: beside the sessions' folders, for it may be its owner's. */
+  readonly removed: string;
   /** Secrets that it was given, for whoever has to take them out of its output. */
   readonly given: string;
   /** Of a check alone. */
@@ -57,6 +61,8 @@ export function runFolder(home: string, ref: string): RunFolder {
     limited: under("limited"),
     pass: under("pass"),
     links: under("links"),
+    absent: under("absent"),
+    removed: join(home, "removed", session, "runs", id, attempt),
     given: under("given"),
     network: under("network"),
     tmp: under("tmp"),

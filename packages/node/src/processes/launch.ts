@@ -13,6 +13,7 @@ import type { KnownLinks, ListGitlinks } from "../sandbox/gitlinks.ts";
 import { nearestReal } from "../sandbox/real.ts";
 import { findProgram } from "../sandbox/programs.ts";
 import type { Sight } from "../sandbox/refused.ts";
+import { noteAbsent } from "../sandbox/intruders.ts";
 import { filterFile } from "../sandbox/seccomp.ts";
 import type { SandboxOptions } from "../sandbox/options.ts";
 import { blankFile, groundOf, viewOf } from "../sandbox/view.ts";
@@ -160,6 +161,7 @@ export async function prepareLaunch(
   const command = spec.input === "terminal" ? onTerminal(spec.command, bash, context.outerPath) : [bash, "-c", spec.command];
   const view = programs === null ? null : viewFor(links);
   const line = programs === null || view === null ? command : confined(programs, view);
+  if (view !== null && view.absent.length > 0) noteAbsent(folder.absent, roots.map(nearestReal), view.absent);
   return {
     folder,
     within: isRoot ? (link?.before ?? []) : [],

@@ -28,7 +28,6 @@ export interface Run extends RunningCommand {
 
 export interface RunPlace extends SettledRun {
   readonly ref: string;
-  readonly mark: string;
   /** Of the network namespace: the session's, or the run's own. */
   readonly networkFolder: string;
   readonly networks: Networks;

@@ -1,16 +1,22 @@
 import { appendFileSync, existsSync, rmSync } from "node:fs";
+import { uptime } from "node:os";
 import { disarmNewLinks } from "../sandbox/gitlinks.ts";
 import type { ListGitlinks } from "../sandbox/gitlinks.ts";
+import { forgetAbsent, removeIntruders } from "../sandbox/intruders.ts";
 import { scrubFile } from "../secrets/scrub.ts";
 import type { RunGroup } from "./cgroup.ts";
 import type { RunFolder } from "./folders.ts";
 import { readGiven } from "./given.ts";
-import { endOfRun, noteLimited } from "./records.ts";
+import { bootId } from "./identity.ts";
+import { endOfRun, noteLimited, readStart } from "./records.ts";
+import { killTree } from "./tree.ts";
 import type { Watch } from "./watch.ts";
 
 /** What is left to do once a command has ended. */
 export interface SettledRun {
   readonly folder: RunFolder;
+  /** What its processes carry. */
+  readonly mark: string;
   readonly gitlinks: ListGitlinks;
   readonly watch: Watch;
   /** What the kernel holds it in; null where the watch does. */
@@ -27,8 +33,24 @@ export async function settleRun(run: SettledRun): Promise<void> {
     scrubFile(folder.output, given.length === 0 ? secrets() : [...secrets(), ...given]);
     rmSync(folder.given, { force: true });
   });
+  await attempt(folder, "move away what must not stay", () => takeAway(run));
   await attempt(folder, "note the limit that it passed", () => noteLimit(run));
   await attempt(folder, "look at the repositories that it named to git", () => disarmNewLinks(folder.links, folder.output, gitlinks));
+}
+
+/** What a command made that would run later; a wrapper that got to its exit record has seen to it. */
+async function takeAway({ folder, mark }: SettledRun): Promise<void> {
+  if (!existsSync(folder.absent)) return;
+  if ((endOfRun(folder)?.end.type ?? "lost") === "lost") {
+    // It ends with its wrapper, a moment later.
+    await killTree({ root: null, mark, isConfined: true, isOrphaned: true });
+    const start = readStart(folder);
+    const isOfThisBoot = start.type === "taken" && start.bootId === bootId();
+    // What came after a restart is its owner's.
+    const until = isOfThisBoot ? Number.POSITIVE_INFINITY : Date.now() - uptime() * 1000;
+    for (const text of removeIntruders(folder.absent, folder.removed, until)) tell(folder, text);
+  }
+  forgetAbsent(folder.absent);
 }
 
 /** Does a part of it. One that fails is told at the end of the output, and the rest goes on. */
