@@ -24,7 +24,7 @@ const verbsOf: Readonly<Record<ActionKind, readonly string[]>> = {
   read: list(
     "get read list search find fetch show look lookup see view check query count describe retrieve browse visit summarize summarise tell " +
       "recommend suggest compare calculate compute explain analyze analyse review inspect identify determine open download verify give say " +
-      "translate extract scan preview is has resolve validate estimate provide answer whoami know",
+      "translate extract scan preview is has validate estimate provide answer whoami know",
   ),
   send: list(
     "send email mail message write text dm reply respond answer forward notify inform tell remind greet ping contact let thank congratulate " +
@@ -40,7 +40,7 @@ const verbsOf: Readonly<Record<ActionKind, readonly string[]>> = {
   update: list(
     "update change adjust modify edit set correct fix rename move reschedule postpone delay push shift extend replace increase decrease raise " +
       "lower reduce reset mark toggle switch convert complete close assign put bring patch amend revise upgrade downgrade configure alter " +
-      "label tag archive unarchive pin star reopen prolong shorten resize redirect transfer enable disable turn",
+      "label tag archive unarchive pin star reopen prolong shorten resize redirect transfer enable disable turn resolve solve",
   ),
   delete: list(
     "delete remove cancel drop clear erase trash discard unsubscribe kick revoke empty clean purge wipe destroy unshare uninvite ban " +
@@ -60,7 +60,7 @@ const verbsOf: Readonly<Record<ActionKind, readonly string[]>> = {
 const toolVerbs: Readonly<Record<ActionKind, readonly string[]>> = {
   read: list(
     "get read list search find fetch show look lookup view check query count describe retrieve browse visit summarize inspect preview " +
-      "whoami download is has resolve validate compare estimate calculate convert head stat tail diff explain recommend suggest translate",
+      "whoami download is has validate compare estimate calculate convert head stat tail diff explain recommend suggest translate",
   ),
   send: list("send reply respond forward notify message email mail dm text ping contact remind alert"),
   pay: list("pay transfer refund reimburse wire remit donate tip withdraw deposit charge"),
@@ -69,7 +69,7 @@ const toolVerbs: Readonly<Record<ActionKind, readonly string[]>> = {
   ),
   update: list(
     "update change adjust modify edit set correct rename move reschedule postpone extend replace reset mark toggle switch complete close assign " +
-      "patch label tag archive pin star reopen configure enable disable unarchive resize amend turn",
+      "patch label tag archive pin star reopen configure enable disable unarchive resize amend turn resolve",
   ),
   delete: list(
     "delete remove cancel drop clear erase trash discard unsubscribe kick revoke empty purge wipe destroy unshare ban deactivate terminate leave decline abort void",
@@ -153,7 +153,7 @@ export const nounActions: ReadonlyMap<string, ActionKind> = new Map([
   ...list("message email mail note reply text line dm").map((noun) => [stem(noun), "send"] as const),
   ...list("page website webpage site blog").map((noun) => [stem(noun), "post"] as const),
 ]);
-export const lightVerbs = new Set(list("make set do give put have drop get send write shoot add leave fire create build start"));
+export const lightVerbs = new Set(list("make set do give put have drop get send write shoot add leave fire create build start need"));
 
 /** Words that mean all of a kind. */
 export const all = new Set(

@@ -2,6 +2,7 @@ import type { Day } from "./dates.ts";
 import { daysOf } from "./dates.ts";
 import type { ActionKind } from "./lexicon.ts";
 import { all, alsoNouns, askedKinds, isChoosing, lightVerbs, nounActions, toolKinds } from "./lexicon.ts";
+import { formOf } from "./verbs.ts";
 import { stem } from "./words.ts";
 
 /** Something that a person's words ask for: kinds of action, by their verb, and the words that say of what. */
@@ -34,7 +35,7 @@ const polite = new Set(
 );
 /** What leads to a verb that asks, or to one that only tells of a wish. */
 const asks =
-  /(?:\b(?:can|could|would|will|may|might) (?:you|we|u)(?: please| kindly| also| then| just| maybe)*|\byou (?:can|could|should|must|may|need to|have to)(?: also| then| just)*|\b(?:make|be) (?:sure|certain)(?: that you| you| to| and)*|\bgo ahead(?: and)?|\b(?:need|want|like|ask|expect) you(?: to)?(?: please| also)*|\b(?:help (?:me|us)|do not forget|don['’]?t forget|remember|try|feel free|would you mind|your (?:task|job) is|i ask you)(?: to| and| with)?|\blet['’]?s|\bplease(?: also| then)?|\bafter that|\bafterwards?|\bif so|\bif (?:not|yes|possible)|\bin that case|\bplease go ahead and)$/;
+  /(?:\b(?:can|could|would|will|may|might) (?:you|we|u)(?: please| kindly| also| then| just| maybe)*|\byou (?:can|could|should|must|may|need to|have to)(?: also| then| just)*|\b(?:make|be) (?:sure|certain)(?: that you| you| to| and)*|\bgo ahead(?: and)?|\b(?:need|want|like|ask|expect) you(?: to)?(?: please| also)*|\b(?:help (?:me|us)|do not forget|don['’]?t forget|remember|try|feel free|would you mind|your (?:task|job) is|i ask you)(?: to| and| with)?|\blet['’]?s|\bplease(?: also| then)?|\bafter that|\bafterwards?|\bif so|\bif (?:not|yes|possible)|\bin that case|\bplease go ahead and|^(?:(?:it is|it['’]?s) )?time to|\b(?:appreciate|grateful|glad|great|nice|kind|lovely)(?: it)? if you)$/;
 const wishes =
   /(?:\b(?:i|we)(?:['’](?:d|m|ve|ll|re))?(?: am| are| would| will| have| was)?(?: also| really| just)?(?: want| wish| like| love| need| plan| planning| hope| hoping| going| looking| trying| try| have| has| about| got| thinking| intend)+(?: forward)?(?: to| of| about)+)$/;
 
@@ -82,7 +83,7 @@ function readSentence(sentence: string, quotes: readonly string[], asked: Asked[
   const verbs: { index: number; status: Status; kinds: readonly ActionKind[] }[] = [];
   let previous: Status = beginsWithRequest(tokens) ? "asked" : "none";
   tokens.forEach(({ word, at }, index) => {
-    const kinds = kindsOf(/\byou mind\s+$/i.test(sentence.slice(0, at)) ? withoutIng(word) : word);
+    const kinds = kindsOf(formOf(word, sentence.slice(Math.max(0, at - longestLead), at)));
     if (kinds === undefined) return;
     const status = statusOf(sentence, tokens, index, at, previous);
     if (status === null) return;
@@ -94,7 +95,8 @@ function readSentence(sentence: string, quotes: readonly string[], asked: Asked[
     const until = verbs[which + 1]?.index ?? tokens.length;
     const clause = tokens.slice(index, until).map(({ word }) => word);
     const stems = clause.slice(1).map(stem);
-    const verb = clause[0]!.endsWith("ing") ? withoutIng(clause[0]!) : clause[0]!;
+    const { at } = tokens[index]!;
+    const verb = formOf(clause[0]!, sentence.slice(Math.max(0, at - longestLead), at));
     if (clause[1] === "sure" || clause[1] === "certain") return;
     const whole = clause.some((word) => /^(?:it|them|this|that|these|those|him|her)$/.test(word)) ? tokens.map(({ word }) => word) : clause;
     const noun = lightVerbs.has(verb) ? stems.slice(0, 8).flatMap((word) => nounActions.get(word) ?? []) : [];
@@ -118,18 +120,14 @@ function readSentence(sentence: string, quotes: readonly string[], asked: Asked[
 
 function kindsOf(word: string): readonly ActionKind[] | undefined {
   if (/^(?:new|is|has)$/.test(word)) return undefined;
-  return askedKinds.get(word) ?? toolKinds.get(word) ?? (/^(?:throw|take)$/.test(word) ? [] : undefined);
-}
-
-/** "Would you mind dropping her a line?" */
-function withoutIng(word: string): string {
-  const base = word.replace(/ing$/, "");
-  return [base, `${base}e`, base.replace(/(.)\1$/, "$1")].find((form) => askedKinds.has(form)) ?? word;
+  return askedKinds.get(word) ?? toolKinds.get(word) ?? (/^(?:throw|take|need)$/.test(word) ? [] : undefined);
 }
 
 /** Null: no verb here. */
 function statusOf(sentence: string, tokens: readonly Token[], index: number, at: number, previous: Status): Status | null {
   const { word, end } = tokens[index]!;
+  // "We need an email to Nora"
+  if (word === "need") return /^(?:i|we)$/.test(tokens[index - 1]?.word ?? "") && isNounAction(tokens, index) ? "wish" : null;
   const before = sentence.slice(0, at).trimEnd().toLowerCase();
   const near = before.slice(-longestLead);
   const gap = sentence.slice(index === 0 ? 0 : tokens[index - 1]!.end, at);
@@ -138,6 +136,9 @@ function statusOf(sentence: string, tokens: readonly Token[], index: number, at:
   const isBeforeSomething = next !== undefined && !/^\s*[,.;:!?)]/.test(sentence.slice(end));
   const isNoun =
     alsoNouns.has(word) && (!isBeforeSomething || /^(?:of|from|is|was|are|were|has|have|id|ids|address|addresses)$/.test(next.word));
+  if (isNegatedBehind(next?.word, tokens[index + 2]?.word)) return "none";
+  const lead = asks.exec(near) ?? wishes.exec(near);
+  if (lead !== null && negation.test(near.slice(0, lead.index))) return "none";
   if (asks.test(near)) return isNoun && !isBeforeSomething && last !== "you" && last !== "please" ? null : "asked";
   if (wishes.test(near)) return "wish";
   const leading = tokens.slice(0, index);
@@ -162,9 +163,25 @@ function statusOf(sentence: string, tokens: readonly Token[], index: number, at:
   return last === "to" || /^(?:i|we|they|he|she|it|who|that|you)$/.test(last ?? "") ? "none" : null;
 }
 
+/** "I don't want you to send", "never ask you to": what leads to the verb is taken back just before. */
+const negation = /(?:\b(?:not|never|no|nor|hardly|instead of)|n['’]t)(?:\s+[\p{L}'’]+){0,2}\s*$/iu;
+
+/** "Send no email": the object takes it back. */
+function isNegatedBehind(next = "", after = ""): boolean {
+  return (
+    /^(?:no|nothing|nobody|none|neither)$/.test(next) &&
+    after !== "" &&
+    !/^(?:later|earlier|matter|more|less|longer|to|and|or|but)$/.test(after)
+  );
+}
+
 /** How many commas open a clause before here. */
 function clausesOf(before: string): number {
   return Math.max(1, before.replace(/[,\s]+(?:and|then|please|also|or|so|but|\s)*$/, "").split(/,(?!\s*(?:and|or)\b)/).length > 2 ? 2 : 1);
+}
+
+function isNounAction(tokens: readonly Token[], index: number): boolean {
+  return /^an?$/.test(tokens[index + 1]?.word ?? "") && nounActions.has(stem(tokens[index + 2]?.word ?? ""));
 }
 
 /** "Take the notes and mail them": also a verb that isn't known begins a request, where its object follows. */
