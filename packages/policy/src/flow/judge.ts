@@ -13,7 +13,7 @@ import { judgeRepetition } from "./repetition.ts";
 import type { Slot } from "./slots.ts";
 import { slotsOf } from "./slots.ts";
 import type { Action } from "./tool.ts";
-import { aboutOf, actionOf, looksOf } from "./tool.ts";
+import { aboutOf, actionOf, looksOf, takesProgram } from "./tool.ts";
 import { keyOf } from "./words.ts";
 import {
   judgeSecret,
@@ -42,7 +42,15 @@ export interface FlowVerdict {
 export function judgeFlow(memory: FlowMemory, call: FlowCall): FlowVerdict {
   const action = actionOf(call.tool);
   const { slots, isWhole } = slotsOf(call.input, call.schema, action.kinds);
-  const looks = looksOf(call.tool);
+  const named = looksOf(call.tool);
+  const looks =
+    named === "by_name" &&
+    takesProgram(
+      call.tool,
+      slots.map(({ path }) => path),
+    )
+      ? "no"
+      : named;
   const findings: Finding[] = isWhole ? [] : [tooMany(call)];
   if (looks !== "no") {
     findings.push(...judgeReading(memory, call.tool, slots));

@@ -4,6 +4,7 @@ import type { Atom } from "./atoms.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
 import type { Day } from "./dates.ts";
 import { daysOf } from "./dates.ts";
+import { exceptionsIn } from "./exceptions.ts";
 import type { Marks } from "./disguise.ts";
 import { mark } from "./disguise.ts";
 import { isThing } from "./lexicon.ts";
@@ -24,6 +25,8 @@ export interface FlowMemory {
   readonly user: Said;
   /** What the last request of the user's asks for; an answer such as "yes, do it" leaves the one before. */
   asked: readonly Asked[];
+  /** Stems of what it leaves out: "all except Zed". */
+  excepted: ReadonlySet<string>;
   /** It leaves it to another's text what is to be done. */
   isDelegated: boolean;
   /** Texts that are trusted as data: the runtime's own, those of a trusted project. */
@@ -63,6 +66,8 @@ export interface Said {
   readonly atoms: Set<string>;
   readonly numbers: Set<number>;
   readonly days: Day[];
+  /** Addresses that were given as somebody's: "her address is ana@example.com". */
+  readonly given: Set<string>;
   /** Stems of names behind words that say to or with whom: "email Nora", "for Bo". */
   readonly whom: Set<string>;
 }
@@ -74,6 +79,7 @@ export function newMemory(): FlowMemory {
     open: new Set(),
     user: newSaid(),
     asked: [],
+    excepted: new Set(),
     isDelegated: false,
     trusted: newSaid(),
     named: new Map(),
@@ -96,7 +102,7 @@ export function newMemory(): FlowMemory {
 }
 
 function newSaid(): Said {
-  return { rows: [], words: new Set(), atoms: new Set(), numbers: new Set(), days: [], whom: new Set() };
+  return { rows: [], words: new Set(), atoms: new Set(), numbers: new Set(), days: [], given: new Set(), whom: new Set() };
 }
 
 /** Takes in the items that came since the last time. */
@@ -205,12 +211,15 @@ export function textsOf(value: Json): string[] {
   return Object.values(value).flatMap(textsOf);
 }
 
-function hear(memory: FlowMemory, text: string): void {
+function hear(memory: FlowMemory, said: string): void {
+  const { rest: text, left } = exceptionsIn(said);
   const asked = readRequest(text);
   if (asked.length > 0 || wordsOf(text).length > 6) {
     memory.asked = asked;
     memory.isDelegated = isDelegating(text);
+    memory.excepted = new Set();
   }
+  if (left.length > 0) memory.excepted = new Set([...memory.excepted, ...left.flatMap((part) => tellingWords(withoutDomains(part)))]);
   say(memory.user, text);
   for (const number of memory.user.numbers) memory.largest = Math.max(memory.largest, number);
 }
@@ -221,9 +230,13 @@ function say(said: Said, text: string): void {
   for (const atom of atomsOf(text)) said.atoms.add(atom.key);
   for (const number of numbersOf(text)) said.numbers.add(number);
   said.days.push(...daysOf(text));
+  for (const sentence of text.split(/(?<=[.!?;])\s+|\n+/))
+    if (giving.test(sentence)) for (const atom of atomsOf(sentence)) said.given.add(atom.key);
   for (const [, name] of text.matchAll(whom)) for (const word of tellingWords(name!)) said.whom.add(word);
 }
 
+const giving =
+  /\b(?:his|her|their|its|my|our|your|the|whose|['’]s)\s+(?:[\w-]+\s+){0,2}(?:e-?mail|mail|address|account|iban|number|handle|phone|url|link|website|site|page)\b.{0,20}(?:\bis\b|[:=])/i;
 const leading =
   "to with for cc bcc and or email e-mail mail message dm text send forward invite tell ask remind notify inform ping contact pay give let";
 const whom = new RegExp(

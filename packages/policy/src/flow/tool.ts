@@ -1,5 +1,5 @@
 import type { ActionKind } from "./lexicon.ts";
-import { askedKinds, toolKinds } from "./lexicon.ts";
+import { askedKinds, isThing, toolKinds } from "./lexicon.ts";
 import { nameWords, stem, tellingWords } from "./words.ts";
 
 /** What a tool says of itself: hints. They can make a call be asked about, and alone never let one pass. */
@@ -64,9 +64,34 @@ export function looksOf(tool: DescribedTool): "yes" | "by_name" | "no" {
   const isCalledSo = kinds[0] === "read";
   if (reads === true) return isCalledSo || kinds.length === 0 || kinds.includes("read") || kinds[0] === "run" ? "yes" : "no";
   if (!isCalledSo) return "no";
-  if (reads === undefined) return "by_name";
+  if (reads === undefined) return isLookName(tool.name) ? "by_name" : "no";
   return destroys === false && reachesOut === false ? "yes" : "no";
 }
+
+const looking = /^(?:get|list|read|search|find|fetch|show|view|count|look|lookup|describe|browse)$/;
+/** Of a name also what a thing is like: `list_open_issues`. */
+const alsoLike = /^(?:open|draft|complete|clear|empty|star|pin|close|new|save)$/;
+
+/** Whether a name says that a tool looks and does nothing else: `find_and_replace` and `get_or_create` don't, nor `check_in`. */
+function isLookName(name: string): boolean {
+  const { verb } = actionOf({ name, description: "" });
+  const others = nameWords(name).filter((word) => word !== verb && !isThing(stem(word)) && !alsoLike.test(word));
+  return looking.test(verb) && others.every((word) => (toolKinds.get(word) ?? ["read"])[0] === "read");
+}
+
+/** Whether what it is asked with is a program: "SELECT" looks, "DELETE" doesn't. */
+export function takesProgram(tool: DescribedTool, parameters: readonly string[]): boolean {
+  const about = aboutOf(tool);
+  const isOfPrograms = programs.some((word) => about.has(stem(word)));
+  return parameters.some((path) => {
+    const words = nameWords(path);
+    return (
+      words.some((word) => /^(?:sql|command|commands|code|script|statement|statements|expression|program)$/.test(word)) ||
+      (isOfPrograms && words.includes("query"))
+    );
+  });
+}
+const programs = ["database", "sql", "db", "command", "shell", "script", "graphql", "table", "query"];
 
 /** The words of a tool's name and description. */
 export function aboutOf({ name, description }: DescribedTool): ReadonlySet<string> {

@@ -3,6 +3,7 @@ import { isWorkedOut } from "./amounts.ts";
 import { isDictation } from "./dictation.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
 import { daysOf, isOfTime, isSameDate, isSameDay, timeZone } from "./dates.ts";
+import { judgeException } from "./exceptions.ts";
 import type { Finding } from "./finding.ts";
 import { meet } from "./lexicon.ts";
 import type { FlowMemory } from "./memory.ts";
@@ -35,9 +36,14 @@ export function judgeAddress(memory: FlowMemory, slot: Slot, mandate: Mandate): 
     mandate.by.length > 0 &&
     mandate.by.some((asked) => saysWhom(memory, asked)) &&
     !mandate.by.some((asked) => asked.open === "all" || isCalledIn(asked, value, origin.pieces));
+  const leftOut = judgeException(memory, slot, origin.pieces);
+  if (leftOut.length > 0) return leftOut;
   switch (origin.from) {
     case "user":
-      return [];
+      // Said, and not as the one to whom it goes: "I got a strange mail from …; send Nora a summary of it".
+      return isAnother && parts.length > 0 && !parts.some(({ key }) => memory.user.given.has(key))
+        ? [finding(memory, "unproven", "address", slot, origin, isAnother)]
+        : [];
     case "meant":
     case "field":
       if (origin.from === "meant" && !isAnother) return [];
@@ -68,6 +74,8 @@ const plainName = /^\p{L}[\p{L}'’-]{0,40}(?: \p{L}[\p{L}'’-]{0,40}){0,2}$/u;
 export function judgeTarget(memory: FlowMemory, things: ReadonlySet<string>, slot: Slot, mandate: Mandate): Finding[] {
   const value = String(slot.value);
   const origin = originOfSlot(memory, things, slot);
+  const leftOut = judgeException(memory, slot, origin.pieces);
+  if (leftOut.length > 0) return leftOut;
   switch (origin.from) {
     case "user":
     case "meant":
@@ -263,9 +271,11 @@ function finding(
       ? `stands only in text that others wrote (${tool ?? "a message"})`
       : from === "field"
         ? `comes from ${tool}, from a record that your words don't point to`
-        : from === "meant"
-          ? `comes from ${tool}, and your words name somebody else`
-          : "is neither in your words nor in anything that was read";
+        : from === "user"
+          ? "is in your words, and they say that it goes to somebody else"
+          : from === "meant"
+            ? `comes from ${tool}, and your words name somebody else`
+            : "is neither in your words nor in anything that was read";
   return {
     type,
     id,
