@@ -23,9 +23,10 @@ export function sealBlobs(blobs: BlobStore, values: () => readonly string[]): Bl
   return {
     ...blobs,
     put: async (bytes) => {
-      let sealed = bufferOf(bytes);
+      const plainBytes = bufferOf(bytes);
+      let sealed = plainBytes;
       for (const [plain, mark] of marks()) sealed = replaceAll(sealed, plain, mark);
-      return blobs.put(sealed === bytes ? bytes : new Uint8Array(sealed));
+      return blobs.put(sealed === plainBytes ? bytes : new Uint8Array(sealed));
     },
     get: async (id) => {
       const bytes = await blobs.get(id);
