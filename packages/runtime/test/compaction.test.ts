@@ -1,9 +1,10 @@
+import type { CallPlan, Item } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
 import { drive, post, readSession } from "../src/index.ts";
 import { replaySession } from "../src/session/replay.ts";
 import { requestsOf } from "../src/session/requests.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
-import { createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say } from "./kit.ts";
+import { allow, createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say } from "./kit.ts";
 
 const long = "x".repeat(20_000);
 
@@ -63,6 +64,34 @@ describe("a conversation that grows over its mark", () => {
     expect(end.standing).toBe("unverified");
     expect(model.requests.at(-1)!.items[0]!.kind).toBe("notice");
     expect((await readSession(world, session)).items.length).toBeGreaterThan(12);
+  });
+
+  test("keeps for the policy what stood in earlier windows, once each, where a server's tool is judged", async () => {
+    const { world, model } = longSession(8);
+    const read = world.tools[0]!;
+    const server = { server: "s", tool: "read", definition: "d" };
+    const judged: Item[][] = [];
+    const tools = [
+      { ...read, plan: async (...args: Parameters<typeof read.plan>) => ({ ...(await read.plan(...args)), mcp: server }) as CallPlan },
+    ];
+    const watched = createWorld({
+      model,
+      tools,
+      policy: (_, { flow }) => {
+        judged.push([...(flow?.items ?? [])]);
+        return allow;
+      },
+    });
+    const { session } = await runPrompt(portsOf(watched), { compactAtTokens: 12_000 });
+    const count = (await compactions(watched, session)).length;
+    expect(count).toBeGreaterThan(1);
+    await post(portsOf(watched), session, say("and now?"));
+    await drive(portsOf(watched), session, { waiting: "return" });
+    const last = judged.at(-1)!;
+    expect(last[0]).toMatchObject({ kind: "user_message", parts: [{ text: "do it" }] });
+    expect(last.filter(({ kind }) => kind === "tool_result")).toHaveLength(judged.length - 1);
+    expect(new Set(last.map(({ id }) => id)).size).toBe(last.length);
+    expect(last.some(({ kind }) => kind === "notice")).toBe(false);
   });
 
   test("that can't be shortened is told once, and the turn goes on without a loop", async () => {

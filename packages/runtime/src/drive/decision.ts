@@ -6,6 +6,7 @@ import { approvalDigest } from "./approval.ts";
 import type { Driver } from "./driver.ts";
 import { settingsOf } from "./driver.ts";
 import { digestOf } from "./executed-files.ts";
+import { itemsOfSession } from "./flow-items.ts";
 
 /**
  * What the policy says to a call, with the rules that the person allowed for this session. One of those holds only while the
@@ -82,6 +83,7 @@ async function ask(
   const settings = settingsOf(driver);
   // As its server describes it now.
   const tool = ports.tools.get(name);
+  const items = plan.mcp === undefined ? window.items : await itemsOfSession(driver);
   return ports.policy.decide({
     tool: name,
     plan,
@@ -92,7 +94,7 @@ async function ask(
     ...(settings.isPlanning === true ? { isPlanning: true } : {}),
     ...projectOf(driver),
     trust: { untrustedInWindow: window.untrusted.length > 0, sources: window.untrusted },
-    ...(tool === null ? {} : { flow: { items: window.items, callId, tool: { ...tool.spec, hints: tool.hints ?? {} } } }),
+    ...(tool === null ? {} : { flow: { items, callId, tool: { ...tool.spec, hints: tool.hints ?? {} } } }),
     ...(granted.length === 0 ? {} : { granted }),
     ...(settings.approvals === "ask" ? { wantsOffers: true } : {}),
     repeatsDoubt: driver.registers.get("doubt", `${name}:${inputDigest}`) !== null,

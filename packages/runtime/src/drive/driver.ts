@@ -25,6 +25,8 @@ export interface Driver {
   readonly registers: MutableRegisters;
   readonly window: Window;
   readonly digests: RequestDigests;
+  /** Only where a call needed it: all windows as one. */
+  whole?: Promise<Whole>;
   head: Head;
   staged: { readonly events: SessionEvent[]; readonly puts: RegisterPut[]; readonly taken: number[]; readonly blobs: string[]; at: number };
   /** Calls that a probe found still running: they are followed, not started. */
@@ -37,6 +39,12 @@ export interface Driver {
   /** Inbox rows about whose text hooks were asked. */
   readonly asked: Set<number>;
   created: Commit["created"];
+}
+
+/** What a session has had before it in all its windows, and up to which event that was read. */
+export interface Whole {
+  readonly window: Window;
+  readonly seq: number;
 }
 
 export interface YieldedRun {

@@ -14,7 +14,8 @@ import { endsWithOwn } from "./own-commits.ts";
 export async function loadDriver(ports: Ports, session: string, options: DriveOptions): Promise<Driver> {
   const driver = await loadBare(ports, session, options);
   const kept = takeKept(ports, session, driver.head);
-  if (kept !== null) return { ...driver, window: kept.window, digests: kept.digests };
+  if (kept !== null)
+    return { ...driver, window: kept.window, digests: kept.digests, ...(kept.whole === undefined ? {} : { whole: kept.whole }) };
   const stored = await ports.log.read(session, driver.head.windowStart);
   refuseBroken(session, stored, driver.head);
   const salts = new Map(stored.map(({ seq, salt }) => [seq, salt]));

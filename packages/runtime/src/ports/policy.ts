@@ -12,7 +12,7 @@ export interface TrustState {
 
 /** What shows where the values of a call come from. */
 export interface FlowState {
-  /** All that the model has before it, oldest first. The array keeps its identity for the session, and only grows. */
+  /** All that the model had before it, for a server's tool also in earlier windows, oldest first. The array keeps its identity, and only grows. */
   readonly items: readonly Item[];
   readonly tool: { readonly description: string; readonly schema: Json; readonly hints: ToolHints };
   /** Of the call that is decided, by which it stands among the items. */
