@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { RefChange } from "@holdfast/protocol";
 import { regularText } from "../files/regular.ts";
-import { gitFolderOf } from "../sandbox/protected.ts";
+import { gitFolderOf } from "../sandbox/git-places.ts";
 
 /** Where the refs of repositories point, by name; those of repositories inside the workspace have their folder before it. */
 export type Refs = ReadonlyMap<string, string>;

@@ -4,7 +4,8 @@ import { basename, dirname, join } from "node:path";
 import type { Git } from "../observer/git.ts";
 import { holdFolder } from "../files/held.ts";
 import { lookClosely } from "../files/missing.ts";
-import { gitFolderOf, kindOf, ownPlaces } from "./protected.ts";
+import { nearestReal } from "./real.ts";
+import { gitFolderOf, kindOf, ownPlaces } from "./git-places.ts";
 
 /** Lists the paths below a root that its index takes for repositories of their own, and theirs in turn. */
 export type ListGitlinks = (root: string) => Promise<readonly string[]>;
@@ -25,17 +26,26 @@ export function createGitlinks(git: Git): ListGitlinks {
     if (last?.index === index) return last.links;
     const { stdout } = await git(root, ["ls-files", "-s", "-z"]);
     const entries = stdout.toString("utf8").split("\0");
-    const links = entries.filter((entry) => entry.startsWith("160000 ")).map((entry) => entry.slice(entry.indexOf("\t") + 1));
+    const links = entries
+      .filter((entry) => entry.startsWith("160000 "))
+      .map((entry) => entry.slice(entry.indexOf("\t") + 1))
+      .filter(isPlain);
     known.set(root, { index, links });
     return links;
   };
   const list = async (root: string, depth: number): Promise<readonly string[]> => {
-    const links = await linksOf(root);
+    // Past a link git itself looks into none, and whoever laid the link would lead us anywhere.
+    const links = (await linksOf(root)).filter((link) => nearestReal(join(root, link)) === join(root, link));
     if (links.length === 0 || depth === 0) return links;
     const below = await Promise.all(links.map(async (link) => (await list(join(root, link), depth - 1)).map((each) => join(link, each))));
     return [...links, ...below.flat()];
   };
   return (root) => list(root, deepest);
+}
+
+/** Git writes no other into an index, but reads one that somebody else wrote. */
+function isPlain(link: string): boolean {
+  return !/[\0-\x1f\x7f]/.test(link) && link.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }
 
 /** What each root's links were when a command began: their repositories were protected from it. */

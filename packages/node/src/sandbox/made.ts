@@ -1,9 +1,9 @@
-import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Git } from "../observer/git.ts";
 import { setAside } from "./gitlinks.ts";
 import { contains } from "./mounts.ts";
-import { gitdirIn, gitFolderOf, kindOf, ownPlaces, textAt } from "./protected.ts";
+import { commonOf, gitdirIn, gitFolderOf, kindOf, ownPlaces, realOf } from "./git-places.ts";
 
 /**
  * Repositories below a workspace root that commands make or change. Git obeys their configuration and hooks as soon as anybody
@@ -121,20 +121,6 @@ function targetOf(place: string, kind: "file" | "link"): string | null {
   const isFile = kind === "file" || statOf(place)?.isFile() === true;
   const named = isFile ? gitdirIn(place) : place;
   return named === undefined ? null : realOf(resolve(dirname(place), named));
-}
-
-/** Where a work tree's git folder has the repository's configuration and hooks. */
-function commonOf(gitFolder: string): string {
-  const named = textAt(join(gitFolder, "commondir"))?.trim();
-  return named === undefined || named === "" ? gitFolder : (realOf(resolve(gitFolder, named)) ?? gitFolder);
-}
-
-function realOf(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null;
-  }
 }
 
 function statOf(path: string): ReturnType<typeof lstatSync> | null {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import type { Confinement } from "@holdfast/runtime/ports/processes";
 import { isProtectedPath } from "@holdfast/runtime/paths/protected";
 import { secretFiles } from "./secret-files.ts";
@@ -8,6 +8,7 @@ import { isFolder, maskedPaths } from "./masks.ts";
 import { contains, isWritableAt, mountArguments, mountsUpon } from "./mounts.ts";
 import type { Mount } from "./mounts.ts";
 import { defaultSandbox } from "./options.ts";
+import { ownedBelow } from "./owned.ts";
 import { protectionOf } from "./protected.ts";
 import { lookAt, lookClosely } from "../files/missing.ts";
 
@@ -102,35 +103,30 @@ export function viewOf(input: ViewInput): View {
   const binds = (confinement.binds ?? []).map((one) => ({ ...one, to: existsSync(one.to) ? realpathSync(one.to) : one.to }));
   const replacedRoots = new Set(binds.map((one) => one.to));
   const own = roots.filter((root) => !replacedRoots.has(root));
-  const protections = isWritable ? own.map((root) => ({ root, ...protectionOf(root, input.links[root] ?? [], input.userHome) })) : [];
+  const protections = isWritable ? own.map((root) => protectionOf(root, input.links[root] ?? [], input.userHome)) : [];
   const approved = confinement.scope.writable ?? [];
   const secret = own.flatMap((root) => secretFiles(root, input.hide ?? []));
   const masked = [...maskedPaths(input.userHome, input.holdfastHome), ...secret];
-  const kept = protections.flatMap(({ root, readOnly }) => {
-    // What is hidden stays so: in a home folder, `.claude` and its like are a project's places and the user's.
-    const paths = [
-      ...readOnly.filter((path) => !masked.some((each) => contains(each, path))),
-      ...input.ownFolders.filter((path) => contains(root, path)),
-    ];
-    return [
-      ...paths.flatMap((path) => foldersBetween(root, path)).map((path) => bind(path, path, true)),
-      ...paths.map((path) => bind(path, path, false)),
-    ];
+  const outside = protections.flatMap(({ writable }) => writable);
+  const owned = ownedBelow(isWritable ? own : [], outside, {
+    pinned: protections.flatMap(({ pinned }) => pinned),
+    places: [...protections.flatMap(({ places }) => places), ...input.ownFolders],
+    hidden: masked,
   });
   const ofCommand: Mount[] = [
     ...hides(secret, input.blank),
     ...input.cacheMounts,
     ...own.map((root) => bind(root, root, isWritable)),
-    ...protections.flatMap(({ writable, pinned }) => [...writable, ...pinned]).map((path) => bind(path, path, true)),
-    ...kept,
+    ...[...outside, ...owned.pinned].map((path) => bind(path, path, true)),
+    ...[...owned.readOnly, ...input.ownFolders.filter((path) => own.includes(path))].map((path) => bind(path, path, false)),
     ...binds.map((one) => bind(one.from, one.to, one.writable)),
     // What an approval names exactly wins over everything else.
     ...approved.filter(existsSync).map((path) => bind(realpathSync(path), realpathSync(path), true)),
   ];
   const proc = ["--proc", "/proc", ...kernelSettings().flatMap((path) => ["--ro-bind", path, path])];
-  const absent = protections.flatMap(({ root, absent: places }) =>
-    places.filter((path) => !approved.some((each) => contains(path, each) || (contains(each, path) && isProtectedItself(each, root)))),
-  );
+  const isApproved = (path: string): boolean =>
+    approved.some((each) => contains(path, each) || (contains(each, path) && own.every((root) => isProtectedItself(each, root))));
+  const absent = owned.absent.filter((path) => !isApproved(path));
   const ground = standing?.mounts ?? groundOf(input);
   const seen = {
     absent,
@@ -200,12 +196,6 @@ function holdsWritable(path: string): boolean {
   } catch {
     return true;
   }
-}
-
-/** Mounted on themselves, the folders on the way to a protected place can't be moved away together with it. */
-function foldersBetween(root: string, path: string): string[] {
-  const parts = contains(root, path) ? relative(root, path).split(sep).slice(0, -1) : [];
-  return parts.map((_, index) => join(root, ...parts.slice(0, index + 1)));
 }
 
 /** What the private /tmp would hide although commands need it: a home folder and programs there, also those on PATH. */

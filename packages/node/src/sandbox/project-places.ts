@@ -1,0 +1,97 @@
+/**
+ * What runs when somebody opens the folder, walks into it, commits or starts another agent: without meaning to run the project.
+ * What runs only where a person means to (scripts, build files, tests) or elsewhere after a push (CI) is the work itself and
+ * shows among the changes (docs/decisions/0014).
+ */
+export const projectPlaces = [
+  // Editors, and debuggers that are started here.
+  ".vscode",
+  ".idea",
+  ".zed",
+  ".fleet",
+  ".helix",
+  ".devcontainer",
+  ".devcontainer.json",
+  ".exrc",
+  ".vimrc",
+  ".nvimrc",
+  ".nvim.lua",
+  ".lvimrc",
+  ".dir-locals.el",
+  ".dir-locals-2.el",
+  ".gdbinit",
+  ".lldbinit",
+  // Shells that walk in.
+  ".envrc",
+  ".autoenv",
+  ".autoenv.zsh",
+  "mise.toml",
+  ".mise.toml",
+  "mise.local.toml",
+  ".mise.local.toml",
+  ".mise",
+  ".config/mise",
+  ".config/mise.toml",
+  // Hook managers, and the settings of other version control.
+  ".husky",
+  ".pre-commit-config.yaml",
+  ".overcommit.yml",
+  "lefthook.yml",
+  "lefthook.yaml",
+  "lefthook.toml",
+  ".lefthook.yml",
+  ".lefthook.yaml",
+  "lefthook-local.yml",
+  ".lefthook-local.yml",
+  ".hg/hgrc",
+  ".jj/repo/config.toml",
+  // Other agents.
+  ".claude",
+  ".codex",
+  ".gemini",
+  ".qwen",
+  ".cursor",
+  ".windsurf",
+  ".kiro",
+  ".roo",
+  ".kilocode",
+  ".cline",
+  ".continue",
+  ".junie",
+  ".pi",
+  ".amp",
+  ".factory",
+  ".aider.conf.yml",
+  "crush.json",
+  ".crush.json",
+  ".opencode",
+  "opencode.json",
+  "opencode.jsonc",
+] as const;
+
+/** What Holdfast itself takes from a trusted project, at the next session: its config and prompts, its skills, its MCP servers. */
+export const ownProjectPlaces = [".holdfast", ".agents", ".mcp.json"] as const;
+
+/** In a home folder that is worked in: what the user's next shell, session or login runs. */
+export const homePlaces = [
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".bash_aliases",
+  ".profile",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".pam_environment",
+  ".xprofile",
+  ".xinitrc",
+  ".gitconfig",
+  ".config/git",
+  ".config/fish",
+  ".config/autostart",
+  ".config/systemd",
+  ".local/bin",
+  "bin",
+] as const;

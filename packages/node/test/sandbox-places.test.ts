@@ -1,0 +1,134 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { makePlace, ownEnvironment, processesAt, runToEnd, specFor } from "./processes-fixture.ts";
+import type { Place } from "./processes-fixture.ts";
+import type { ProcessesOptions } from "@holdfast/node/processes/index";
+
+const ends: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
+function git(folder: string, ...args: string[]): string {
+  return execFileSync("git", ["-C", folder, "-c", "user.name=n", "-c", "user.email=e@example.org", ...args], { encoding: "utf8" });
+}
+
+function put(folder: string, name: string, text: string): void {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), text);
+}
+
+/** A user's home with a workspace in it, and beside that somebody's repository. */
+function person(options: Partial<ProcessesOptions> & { readonly root?: (place: Place) => string } = {}) {
+  const place = makePlace();
+  const root = options.root?.(place) ?? place.workspace;
+  const other = join(place.userHome, "other");
+  git(place.userHome, "init", "-q", other);
+  const processes = processesAt(place, {
+    workspaceRoots: [root],
+    environment: { ...ownEnvironment, HOME: place.userHome },
+    ...options,
+  });
+  ends.push(async () => {
+    await processes.endSession("session", { forget: true });
+    rmSync(place.base, { recursive: true, force: true });
+  });
+  const run = async (command: string) => {
+    const confinement = { mode: "workspace-write" as const, roots: [root] };
+    return (await runToEnd(processes, specFor(place, command, { cwd: root, confinement }))).text;
+  };
+  return { place, root, other, run };
+}
+
+const sha = "1234567890123456789012345678901234567890";
+
+describe("names that a workspace lays itself", () => {
+  it("open no folder outside: links on the way to a place of git's or of a program's", async () => {
+    const { place, root, other, run } = person();
+    git(root, "init", "-q");
+    mkdirSync(join(place.userHome, ".config/mise"), { recursive: true });
+    put(other, ".hg/hgrc", "kept");
+    await run("ln -s ../.. .git/modules; ln -s ../.config .config; ln -s ../other/.hg .hg; ln -s ../other .jj");
+    await run("for f in .git/modules/x .config/mise/x .config/x .hg/hgrc .hg/x .jj/x ../x ../.config/x; do echo evil >$f; done; true");
+    for (const path of ["x", "project/../.config/x", ".config/mise/x", "other/.hg/x", "other/x"])
+      expect(existsSync(join(place.userHome, path)), path).toBe(false);
+    expect(readFileSync(join(other, ".hg/hgrc"), "utf8")).toBe("kept");
+  });
+
+  it("open no repository outside: one that the index names through a link, or above the root", async () => {
+    const { root, other, run } = person();
+    git(root, "init", "-q");
+    put(other, ".git/hooks/pre-commit", "theirs");
+    const before = readFileSync(join(other, ".git/config"), "utf8");
+    await run(`ln -s .. lnk; git update-index --add --cacheinfo 160000,${sha},lnk/other`);
+    // Git itself takes no path with `..`, but reads one.
+    put(root, "a/a/other", "x");
+    git(root, "add", "a");
+    git(root, "update-index", "--add", "--cacheinfo", `160000,${sha},aa/other`);
+    const index = join(root, ".git/index");
+    writeFileSync(index, Buffer.from(readFileSync(index, "latin1").replaceAll("aa/other", "../other"), "latin1"));
+    const text = await run("echo evil >../other/.git/refs/heads/evil; touch ../other/.git/x; true");
+    for (const name of ["refs/heads/evil", "x"]) expect(existsSync(join(other, ".git", name)), name).toBe(false);
+    expect(text).not.toContain("set-aside");
+    expect(readFileSync(join(other, ".git/config"), "utf8")).toBe(before);
+    expect(existsSync(join(other, ".git/hooks/pre-commit"))).toBe(true);
+  });
+
+  it("open no folder outside: a repository that the checkout brings with it", async () => {
+    const { place, root, run } = person();
+    put(root, ".git", "gitdir: fake\n");
+    put(root, "fake/gitdir", "../.git\n");
+    put(root, "fake/commondir", "../..\n");
+    await run("echo evil >../outside; true");
+    expect(existsSync(join(place.userHome, "outside"))).toBe(false);
+  });
+
+  it.each(["a link", "a file"])("keep what git would run where .git is %s to a folder of the workspace", async (kind) => {
+    const { place, root, run } = person();
+    git(root, "init", "-q");
+    renameSync(join(root, ".git"), join(root, "gitdata"));
+    if (kind === "a link") symlinkSync("gitdata", join(root, ".git"));
+    else writeFileSync(join(root, ".git"), "gitdir: gitdata\n");
+    const evil = `git config core.fsmonitor 'touch ${place.base}/ran'`;
+    const author = "-c user.name=n -c user.email=e@example.org";
+    await run(`${evil}; echo evil >.git/hooks/pre-commit; echo evil >gitdata/hooks/pre-push; mv gitdata g; cp -r g gitdata; ${evil}; true`);
+    expect(await run(`git ${author} commit -q --allow-empty -m one && git log --format=%s`)).toBe("one\n");
+    git(root, "status");
+    expect(existsSync(join(place.base, "ran"))).toBe(false);
+    for (const name of ["pre-commit", "pre-push"]) expect(existsSync(join(root, "gitdata/hooks", name)), name).toBe(false);
+  });
+
+  it("keep a submodule's repository where the work tree's own lies outside the root", async () => {
+    const { place, root, run } = person({ root: ({ userHome }) => join(userHome, "tree") });
+    git(place.workspace, "init", "-q");
+    git(place.workspace, "commit", "-q", "--allow-empty", "-m", "one");
+    git(place.workspace, "init", "-q", "--bare", ".git/modules/sub");
+    git(place.workspace, "worktree", "add", "-q", root);
+    const modules = join(place.workspace, ".git/modules");
+    await run(`mv ${modules} ${modules}2; cp -r ${modules}2 ${modules}; echo evil >>${modules}/sub/config; true`);
+    expect(readFileSync(join(modules, "sub/config"), "utf8")).not.toContain("evil");
+  });
+});
+
+describe("what is hidden below a folder that a command writes in", () => {
+  it("stays so when the folders above it are moved", async () => {
+    const { place, run } = person({ root: ({ userHome }) => userHome });
+    put(place.userHome, ".config/gh/hosts.yml", "SECRET");
+    put(place.userHome, ".cargo/credentials.toml", "SECRET");
+    await run("mv .config c2; mv .cargo k2; echo fine >.config/fine");
+    expect(
+      await run("cat c2/gh/hosts.yml k2/credentials.toml .config/gh/hosts.yml .cargo/credentials.toml 2>&1; cat .config/fine"),
+    ).toMatch(/^(?!.*SECRET)[^]*fine\n$/);
+  });
+
+  it("stays so in a workspace, and opens nothing that is kept around it", async () => {
+    const { root, run } = person({ sandbox: { hide: ["config/*.pem", ".vscode/sub/*.pem"] } });
+    put(root, "config/a.pem", "SECRET");
+    put(root, ".vscode/sub/a.pem", "SECRET");
+    await run("mv config c2; echo evil >.vscode/sub/evil; true");
+    expect(await run("cat c2/a.pem config/a.pem 2>&1; true")).not.toContain("SECRET");
+    expect(existsSync(join(root, ".vscode/sub/evil"))).toBe(false);
+  });
+});
