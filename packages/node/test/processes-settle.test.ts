@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
@@ -118,5 +118,17 @@ describe("what a command made that would run later", () => {
       await processesAt(place).attach("session", spec.id, 1)
     ).ended;
     expect(existsSync(join(place.workspace, ".vscode"))).toBe(true);
+  });
+});
+
+describe("a session called like something of ours", () => {
+  it("has a folder of its own, and its end takes nothing else away", async () => {
+    for (const session of ["bin", "blank"]) {
+      const { text } = await runToEnd(processes, specFor(place, "echo fine", { confinement, session }));
+      expect(text).toBe("fine\n");
+      expect((await processes.remains(session)).bytes).toBeGreaterThan(0);
+      await processes.endSession(session, { forget: true });
+      expect(statSync(join(place.home, "commands/blank")).isFile()).toBe(true);
+    }
   });
 });

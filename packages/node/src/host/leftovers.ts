@@ -1,6 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { runFolder } from "../processes/folders.ts";
+import { isOurs, runFolder } from "../processes/folders.ts";
 import { isAlive } from "../processes/identity.ts";
 import { ownerOf } from "../processes/owner-note.ts";
 import { endOfRun, unfinished } from "../processes/records.ts";
@@ -19,7 +19,6 @@ export interface HomeLeftovers {
 
 /** A folder without a note of who uses it, or a file that is being written, is left alone for so long. */
 const graceMs = 24 * 60 * 60 * 1000;
-const notSessions: ReadonlySet<string> = new Set(["bin", "sockets", "blank"]);
 const draft = /^\..+\.[0-9a-f]{12}$/;
 
 /** Looks through a home without changing it. */
@@ -27,7 +26,7 @@ export async function findLeftovers(home: string, now: number): Promise<HomeLeft
   const commands = await foldersIn(join(home, "commands"));
   const held: string[] = [];
   const unused: { session: string; bytes: number }[] = [];
-  for (const session of commands.filter((name) => !notSessions.has(name))) {
+  for (const session of commands.filter((name) => !isOurs(name))) {
     const folder = join(home, "commands", session);
     if (await isUsed(folder, now)) continue;
     unused.push({ session, bytes: await sizeOfFolder(folder) });

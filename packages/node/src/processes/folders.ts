@@ -85,8 +85,16 @@ export function markOf(home: string, ref: string): string {
   return `${ref}@${createHash("sha256").update(home).digest("hex").slice(0, 12)};`;
 }
 
-/** Any string as one file name; distinct strings give distinct names. */
+/** What is ours beside the sessions' folders: programs, sockets of proxies, the empty file, filters of system calls. */
+const ours = /^(?:bin|sockets|blank|filter\..*)$/i;
+
+/** Whether a name beside the sessions' folders is none of a session's. */
+export function isOurs(name: string): boolean {
+  return ours.test(name);
+}
+
+/** Any string as one file name; distinct strings give distinct names, none of them ours. */
 export function fileName(text: string): string {
-  if (/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(text)) return text;
+  if (!isOurs(text) && /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(text)) return text;
   return `=${createHash("sha256").update(text).digest("hex").slice(0, 40)}`;
 }
