@@ -64,13 +64,13 @@ describe("notes", () => {
     expect(first.entries.filter(({ section }) => section === "notes").map(({ text }) => text)).toEqual([
       "\nYour notes, by section:",
       "- [state] half done",
-      "- [findings] a is slow\nb is fast",
+      "- [findings] a is slow\n  b is fast",
     ]);
     let { entries } = first;
     for (let round = 0; round < 20; round += 1) ({ entries } = derive([says(`round ${round}`)], { previous: entries }));
     log = [];
     await note("findings", "c is wrong", { append: true });
-    expect(derive(log, { previous: entries }).text).toContain("- [findings] a is slow\nb is fast\nc is wrong");
+    expect(derive(log, { previous: entries }).text).toContain("- [findings] a is slow\n  b is fast\n  c is wrong");
   });
 
   test("name the calls they were taken from, so that erasing one takes its words along", async () => {

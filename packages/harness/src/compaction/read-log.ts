@@ -8,12 +8,18 @@ import { fieldsOf } from "../discovery/fields.ts";
 import { isLook, meantBy } from "../discovery/meant.ts";
 import { skillLoaded } from "../text/v1.ts";
 import { constraintsIn } from "./constraints.ts";
+import { lesser } from "./keep.ts";
 import { pinned } from "./pinned.ts";
-import { cut, line, textOf } from "./words.ts";
+import { bothEnds, cut, line, textOf } from "./words.ts";
 
 const longestMessage = 3_000;
 const longestLine = 300;
 const longestSaid = 1_200;
+/** What was shown to the person who answered: the end of a command tells as much as its beginning. */
+const longestApproval = 2_000;
+/** A message that is longer, or has more sentences that bind, quotes something: its sentences give way before those that a person wrote to the agent. */
+const longText = 4_000;
+const mostSentences = 20;
 /** Of one section's note with all that was added to it: the end of it. */
 const longestSection = 4_000;
 /** Skills that are named, the latest ones. */
@@ -88,11 +94,11 @@ export function readLog({ previous, events, plan, world, gone = [], tasks }: Com
         break;
       }
       case "approval.requested":
-        asked.set(event.payload.approval.id, cut(line(event.payload.approval.shown), longestLine));
+        asked.set(event.payload.approval.id, bothEnds(line(event.payload.approval.shown), longestApproval));
         break;
       case "approval.answered": {
         const { approvalId, callId } = event.payload;
-        add("approvals", answered(event.payload, asked.get(approvalId) ?? calls.get(callId) ?? `call ${callId}`), callId);
+        takeAnswer(answered(event.payload, asked.get(approvalId) ?? calls.get(callId) ?? `call ${callId}`), callId, told);
         break;
       }
       case "question.asked":
@@ -196,14 +202,27 @@ function nextOf(plan: CompactionInput["plan"], told: Told): string | null {
 function takeMessage(message: UserMessage, seq: number, add: Add, told: Told): void {
   const text = textOf(message);
   if (text.trim() === "") return;
-  add("user", `- [event ${seq}] ${cut(text, longestMessage)}`, message.id);
+  const isOwn = message.trust === "user";
+  add("user", `${isOwn ? "- " : lesser}[event ${seq}] ${cut(text, longestMessage)}`, message.id);
   // Only a person's own words bind.
-  if (message.trust === "user") bind(text, message.id, add, told);
+  if (isOwn) bind(text, message.id, add, told);
 }
 
 function bind(text: string, from: string, add: Add, told: Told): void {
   const known = new Set((told.get("constraints") ?? []).map((entry) => entry.text));
-  for (const sentence of constraintsIn(text)) if (!known.has(`- ${sentence}`)) add("constraints", `- ${sentence}`, from);
+  const sentences = constraintsIn(text);
+  const mark = text.length > longText || sentences.length > mostSentences ? lesser : "- ";
+  for (const sentence of sentences) if (!known.has(`- ${sentence}`)) add("constraints", `${mark}${sentence}`, from);
+}
+
+/** The same answer to the same thing is told once, with how often. */
+function takeAnswer(text: string, callId: string, told: Told): void {
+  const own = told.get("approvals") ?? [];
+  const same = own.find((entry) => entry.text.replace(/ \(\d+ times\)$/, "") === text);
+  if (same === undefined) return void told.set("approvals", [...own, { section: "approvals", text, from: [callId] }]);
+  const times = Number(/ \((\d+) times\)$/.exec(same.text)?.[1] ?? 1) + 1;
+  const next = { ...same, text: `${text} (${times} times)`, from: [...same.from, callId] };
+  told.set("approvals", [...own.filter((entry) => entry !== same), next]);
 }
 
 function answered({ answer, by, note, grant }: EventPayload<"approval.answered">, what: string): string {
