@@ -21,14 +21,17 @@ function reachesOut(code: string): boolean {
   /** The depth at which a print statement began; null outside. */
   let printing: number | null = null;
   let afterValue = false;
+  /** True right after `print` itself, which may stand alone on its line. */
+  let afterPrint = false;
   while (at < code.length) {
-    const rest = code.slice(at, at + 64);
-    const skipped = /^(?:[ \t]+|\\\n|#[^\n]*)/.exec(rest)?.[0];
+    const skipped = /^(?:[ \t]+|\\\n|#[^\n]*)/.exec(code.slice(at))?.[0];
     if (skipped !== undefined) {
       at += skipped.length;
       continue;
     }
     const character = code[at]!;
+    const endsLine = afterValue || afterPrint;
+    afterPrint = false;
     if (character === '"' || (character === "/" && !afterValue)) {
       const end = endOf(code, at);
       if (end === null) return true;
@@ -39,7 +42,8 @@ function reachesOut(code: string): boolean {
     const word = /^[A-Za-z_]\w*/.exec(code.slice(at))?.[0];
     if (word !== undefined) {
       if (reaches.test(word) || unlike.test(word)) return true;
-      if (word === "print" || word === "printf") printing ??= depth;
+      afterPrint = word === "print" || word === "printf";
+      if (afterPrint) printing ??= depth;
       at += word.length;
       afterValue = !/^(?:print|printf|return|in|else|do|if|while|for|getline|delete|exit)$/.test(word);
       continue;
@@ -65,8 +69,12 @@ function reachesOut(code: string): boolean {
         if (/^\s*\//.test(code.slice(at))) return true;
         afterValue = true;
         break;
-      case ";":
       case "\n":
+        // After a comma, `&&`, `||` and, for some, any other sign a statement goes on.
+        if (endsLine) printing = null;
+        afterValue = false;
+        break;
+      case ";":
       case "{":
       case "}":
         printing = null;

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { home, request } from "../src/examples/machine.ts";
+import { createPolicy, readDataRules } from "../src/index.ts";
+import { decide } from "./world.ts";
+
+/** What a rule that allows these words by themselves says to a command. */
+async function byRule(rule: string, command: string): Promise<string> {
+  const { rules } = readDataRules([{ rule, match: "prefix" }], "data");
+  return (await createPolicy({ home, rules, isAlone: true }).decide(request(command))).decision;
+}
+
+test("an awk statement goes on behind a line's end where awk says so, and so does what it prints to", async () => {
+  for (const sign of [",", " &&", " ||", " ?"]) {
+    const command = `awk '{print 1${sign}\n2 > "src/a.ts"}' a`;
+    expect([command, (await decide(command)).provenRead]).toEqual([command, false]);
+    expect(await byRule("awk", command)).toBe("review");
+  }
+  const comment = `awk '{ # ${"x".repeat(70)}\nprint 1 > "src/a.ts"}' a`;
+  expect((await decide(comment)).provenRead).toBe(false);
+  const apostrophe = `awk '{ # ${"x".repeat(70)} "\nprint 1 > "src/a.ts" #"\n}' a`;
+  expect((await decide(apostrophe)).provenRead).toBe(false);
+  for (const command of ["awk '{print\nx = 3 > 2}' a", "awk '{print $1\nx = 3 > 2}' a", `awk '{print 1, # ${'a"b '.repeat(30)}\n2}' a`])
+    expect([command, (await decide(command)).provenRead]).toEqual([command, true]);
+});
