@@ -22,3 +22,20 @@ test("an awk statement goes on behind a line's end where awk says so, and so doe
   for (const command of ["awk '{print\nx = 3 > 2}' a", "awk '{print $1\nx = 3 > 2}' a", `awk '{print 1, # ${'a"b '.repeat(30)}\n2}' a`])
     expect([command, (await decide(command)).provenRead]).toEqual([command, true]);
 });
+
+test("a value that runs a command once it is taken for a number is code that nobody sees", async () => {
+  for (const command of [
+    "x='a[$(git push)]'; [[ x -eq 0 ]]",
+    "x='a[$(rm -rf src)]'; echo $((x))",
+    "declare -i n='a[b[0]+`id`]'",
+    "for x in 'a[$(id)]'; do ((x)); done",
+    "a=('b[$(id)]'); echo $((a))",
+    "set -- 'a[$(id)]'; (( $1 ))",
+    "read x <<< 'a[$(id)]'; (( x ))",
+  ])
+    for (const setting of [{}, { mode: "off" }, { isPlanning: true, mode: "read-only" }] as const)
+      expect([command, (await decide(command, setting)).decision]).not.toEqual([command, "allow"]);
+  expect((await decide("[[ x -eq 0 ]]")).provenRead).toBe(false);
+  expect((await decide("[[ 3 -lt 4 && -f a.ts ]]")).provenRead).toBe(true);
+  expect((await decide("x='[info] $(date)'; echo \"$x\"")).decision).toBe("allow");
+});

@@ -139,9 +139,14 @@ function readSed(args: readonly ShellWord[]): ShellWord[] | null {
   return scripts.every((script) => script !== null && script.literal !== null && sedOnlyPrints(script.literal)) ? files : null;
 }
 
-/** `[[ a -eq b ]]` and `-v` evaluate their operands as arithmetic, which can run a substitution held in a text. */
+/**
+ * `[[ a -eq b ]]` and `-v` evaluate their operands as arithmetic: a name's value too, and a substitution that it holds runs.
+ * The two operands follow their operator here.
+ */
 function readTest(name: string, texts: readonly string[]): boolean {
   if (texts.includes("-v") || texts.includes("-R")) return false;
-  const compares = texts.some((text) => /^-(?:eq|ne|lt|le|gt|ge)$/.test(text));
-  return name !== "[[" || !compares || texts.every((text) => !/[[$`]/.test(text));
+  const isNumber = (text: string | undefined): boolean => text !== undefined && /^[-+]?\d+$/.test(text);
+  return (
+    name !== "[[" || texts.every((text, i) => !/^-(?:eq|ne|lt|le|gt|ge)$/.test(text) || (isNumber(texts[i + 1]) && isNumber(texts[i + 2])))
+  );
 }

@@ -21,7 +21,7 @@ import {
   programOf,
 } from "./command.ts";
 import { changeFolder, either, type Flow, still } from "./places.ts";
-import { type Input, unwrap } from "./wrappers.ts";
+import { holdsCommand, type Input, unwrap } from "./wrappers.ts";
 import { readWord, readWords, type ShellValues } from "./word.ts";
 
 /** What is collected while a line is walked. */
@@ -111,6 +111,7 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
     case "Select":
       refuseGlued(node.wordlist ?? [], context);
       node.wordlist?.forEach((word) => lookInside(word, places, context));
+      refuseHeldCommands(node.wordlist ?? [], context);
       record([], [{ name: node.name.value, value: null }], [], places, context, noInput);
       return repeated(node, places, (inside) => walk(node.body, inside, context));
     case "ArithmeticFor":
@@ -234,6 +235,7 @@ function lookInside(node: SyntaxNode, places: Places, context: WalkContext): voi
         break;
       case "ArrayValue":
         refuseGlued(child.elements, context);
+        refuseHeldCommands(child.elements, context);
         break;
       default:
     }
@@ -297,6 +299,15 @@ function refuseGlued(nodes: readonly SyntaxNode[], context: WalkContext): void {
   });
 }
 
+/** Wherever a number is wanted, bash also works out what a variable holds, and runs a command in a subscript there. */
+function refuseHeldCommands(nodes: readonly SyntaxNode[], context: WalkContext): void {
+  for (const node of nodes) {
+    if (node.type === "Word" && holdsCommand(readWord(node, context.values))) problem(context, "hidden_code", heldCommand);
+  }
+}
+
+const heldCommand = "a value that holds a subscript with a command";
+
 /** Builtins whose `NAME=value` operands are assignments. */
 const declarers = new Set(["export", "declare", "typeset", "local", "readonly", "alias"]);
 
@@ -346,6 +357,7 @@ function record(
   ) {
     out.changesLookup = true;
   }
+  if (assignments.some(({ value }) => value !== null && holdsCommand(value))) problem(context, "hidden_code", heldCommand);
   const isPiped = input.hereText === null && !input.hasUnknownHere && !input.fromFile && input.isPiped;
   const unwrapped = unwrap(words, { ...input, isPiped });
   out.commands.push({

@@ -92,7 +92,10 @@ export function unwrap(words: readonly ShellWord[], input: Input): Unwrapped | n
     case "test":
     case "[":
     case "[[":
-      return unwrapSubscripts(program, args);
+      return unwrapSubscripts(program, args, input);
+    // Positional parameters are values too.
+    case "set":
+      return args.some(holdsCommand) ? hidden("set with a value that holds a command") : null;
   }
   const runner = readRunner(program, words);
   if (runner !== null) {
@@ -109,9 +112,16 @@ function lineOf(word: ShellWord, program: string): Inner {
     : { type: "line", line: word };
 }
 
+/** Text that runs a command when bash works it out as a number: `a[$(id)]`. */
+export function holdsCommand(word: ShellWord): boolean {
+  return [word.literal ?? "", ...word.guesses].some((value) => /\w\[[\s\S]*(?:\$\(|`|\$\{[\s|])/.test(value));
+}
+
 /** `[ -v 'a[$(id)]' ]` and its like run the substitution although the shell was given plain text. */
-function unwrapSubscripts(program: string, args: readonly ShellWord[]): Unwrapped | null {
+function unwrapSubscripts(program: string, args: readonly ShellWord[], input: Input): Unwrapped | null {
   if (program === "printf" && args[0]?.literal !== "-v") return null;
+  if (program === "read" && input.hereText !== null && holdsCommand(literalWord(input.hereText)))
+    return hidden("read of a value that holds a command");
   return args.some((word) => word.literal !== null && /\[[^\]]*(?:\$\(|`|\$\{)/.test(word.literal))
     ? hidden(`${program} evaluates a subscript that holds a command`)
     : null;
