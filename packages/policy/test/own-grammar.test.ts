@@ -39,3 +39,12 @@ test("a value that runs a command once it is taken for a number is code that nob
   expect((await decide("[[ 3 -lt 4 && -f a.ts ]]")).provenRead).toBe(true);
   expect((await decide("x='[info] $(date)'; echo \"$x\"")).decision).toBe("allow");
 });
+
+test("a word behind make's -j and -l is what is made, unless it is a number", async () => {
+  for (const command of ["make -j deploy", "make -l deploy", "make -sj release", "gmake --jobs deploy", "make deploy -- -n"])
+    expect([command, (await decide(command)).decision]).toEqual([command, "review"]);
+  for (const command of ["make -j 4 test", "make -j4", "make -l 2 test", "make -n deploy", "just -l deploy"])
+    expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
+  expect(await byRule("make test", "make test -j deploy")).toBe("review");
+  for (const command of ["make test -j", "make test -j 4", "make test -sj8"]) expect(await byRule("make test", command)).toBe("allow");
+});

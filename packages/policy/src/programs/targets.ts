@@ -29,12 +29,19 @@ const buildTools = new Set("gradle gradlew mvn mvnw sbt xcodebuild rails".split(
 const updatesPackages =
   /^(?:--refresh-dependencies|-U|--update-snapshots|update|new|-resolvePackageDependencies|dependency:(?:get|resolve\S*|go-offline|purge\S*|sources)|versions:\S+|wrapper:\S+)$/;
 
+const shows = /^(?:-n|--dry-run|--just-print|--list|--help|--version|--summary)$/;
+/** Their -l is a load of the machine, not a list. */
+const takesLoad = new Set(["make", "gmake", "ninja"]);
+
 /** Runners of a project's tasks: the names that they are given tell what will happen. */
 const tasks: Judge = (call, findings) => {
-  if (call.args.some((word) => /^(?:-n|--dry-run|--just-print|--list|--help|--version|--summary|-l)$/.test(word.literal ?? ""))) return;
+  const end = call.texts.indexOf("--");
+  const before = end < 0 ? call.texts : call.texts.slice(0, end);
+  if (before.some((text) => shows.test(text) || (text === "-l" && !takesLoad.has(call.program)))) return;
   if (call.texts.some((text) => updatesPackages.test(text)) && buildTools.has(call.program))
     addFact(findings, "network", call.text, networkScope(null));
-  const names = roughOperands(call.args, ["-C", "-f", "-j", "--file", "--directory", "-p", "-x"]);
+  // Not -j: make takes only a number for it, and a number says nothing; the next word may be what is made.
+  const names = roughOperands(call.args, ["-C", "-f", "--file", "--directory", "-p", "-x"]);
   // Rake and rails name databases themselves: `databases.ts` judges those.
   const found = names.find((word) => !/^(?:db:|\w+=)/.test(word.literal ?? "") && isDelivery(word.literal ?? ""));
   if (found !== undefined) addByName(findings, call);

@@ -152,7 +152,7 @@ export const argumentForms: ReadonlyMap<string, ArgumentForm> = new Map<string, 
   ],
   ...list("make gmake just").map(
     (program) =>
-      [program, { flags: "skBn", valued: "j", long: list("silent keep-going dry-run jobs=? just-print"), operands: nothing }] as const,
+      [program, { flags: "skBn", counted: "jl", long: list("silent keep-going dry-run jobs=? just-print"), operands: nothing }] as const,
   ),
   ["tsc", { flags: "p", long: list("noEmit pretty=? skipLibCheck strict listFiles showConfig version"), operands: nothing }],
 ]);

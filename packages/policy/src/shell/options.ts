@@ -10,6 +10,8 @@ export interface OptionTable {
   readonly valued?: string;
   /** Single letters whose value, where there is one, is written right behind them: `-uno`, `-Iseconds`. */
   readonly attached?: string;
+  /** Single letters that take a number, right behind them or as the next word, where there is one: `-j4`, `-j 4`. */
+  readonly counted?: string;
   readonly long?: readonly string[];
   /** True where the first operand ends the options: what follows belongs to another program. */
   readonly stopsAtOperand?: boolean;
@@ -91,6 +93,11 @@ function readShort(letters: string, next: ShellWord | undefined, table: OptionTa
       const rest = letters.slice(at + 1);
       into.push({ name: letter, value: rest === "" ? null : wordOf(rest) });
       return 0;
+    } else if (table.counted?.includes(letter) === true) {
+      const rest = letters.slice(at + 1);
+      const number = rest === "" && /^\d+$/.test(next?.literal ?? "") ? next! : null;
+      into.push({ name: letter, value: rest === "" ? number : wordOf(rest) });
+      return number === null ? 0 : 1;
     } else if (table.valued?.includes(letter) === true) {
       const rest = letters.slice(at + 1);
       if (rest !== "") {
