@@ -48,3 +48,26 @@ test("a word behind make's -j and -l is what is made, unless it is a number", as
   expect(await byRule("make test", "make test -j deploy")).toBe("review");
   for (const command of ["make test -j", "make test -j 4", "make test -sj8"]) expect(await byRule("make test", command)).toBe("allow");
 });
+
+test("the beginning of a long option is that option where it speaks against a call, and none where it speaks for it", async () => {
+  for (const command of [
+    "git reset --har",
+    "git checkout --forc main",
+    "git switch --disc main",
+    "git switch --force-c main",
+    "git tag --del v1",
+    "git fetch --upload-p=./x",
+    "git push --exec=./x",
+    "tar xf a.tar --direc=/etc",
+    "tar xf a.tar --use=./x",
+    "cp --targ=/etc a",
+    "sed --in-p s/a/b/ /etc/x",
+    "git clean -fd --dry",
+    // What they exclude, or name, is called n.
+    "git clean -fdx -en",
+    "git clean -fd -- -n",
+  ])
+    expect([command, (await decide(command)).decision]).toEqual([command, "review"]);
+  for (const command of ["git clean -fdn", "git clean -fd --dry-run", "git rm --cached a.ts", "git diff --text", "git grep --or -e a -e b"])
+    expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
+});

@@ -1,5 +1,5 @@
 import { addFact, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
-import { hasOption, optionValues, roughOperands } from "../shell/options.ts";
+import { hasExactly, hasOption, optionValues, roughOperands } from "../shell/options.ts";
 import { hostOf, isLoopback, networkScope } from "./hosts.ts";
 
 const readingSql =
@@ -33,7 +33,7 @@ function reach(call: JudgedCall, findings: Findings): void {
 }
 
 const sqlClient: Judge = (call, findings) => {
-  if (hasOption(call.args, "--version", "--help") || call.texts[0] === "-V") return;
+  if (hasExactly(call.args, ["--version", "--help"]) || call.texts[0] === "-V") return;
   const texts = [...optionValues(call.args, ["-c", "--command", "-e", "--execute"])];
   const isEmbedded = call.program === "sqlite3" || call.program === "duckdb" || call.program === "sqlite";
   if (isEmbedded) texts.push(...roughOperands(call.args, ["-c", "-cmd", "-separator"]).slice(1));
@@ -47,7 +47,7 @@ const sqlClient: Judge = (call, findings) => {
 
 const dump: Judge = (call, findings) => reach(call, findings);
 const change: Judge = (call, findings) => {
-  if (hasOption(call.args, "--version", "--help")) return;
+  if (hasExactly(call.args, ["--version", "--help"])) return;
   addFact(findings, "database", call.text);
   reach(call, findings);
 };
@@ -57,7 +57,7 @@ const redisReads =
 
 const redis: Judge = (call, findings) => {
   const words = roughOperands(call.args, ["-h", "-p", "-a", "-n", "-u", "--user", "--pass"]);
-  if (!redisReads.test(words[0]?.literal ?? (hasOption(call.args, "--version", "--help") ? "ping" : "?")))
+  if (!redisReads.test(words[0]?.literal ?? (hasExactly(call.args, ["--version", "--help"]) ? "ping" : "?")))
     addFact(findings, "database", call.text);
   reach(call, findings);
 };
@@ -74,7 +74,7 @@ const mongo: Judge = (call, findings) => {
         ) &&
         !/\b(?:drop|delete|remove|update|insert|replace|create|rename|\$out|\$merge|eval|load)\w*/i.test(word.literal),
     );
-  if (!reads && !hasOption(call.args, "--version", "--help")) addFact(findings, "database", call.text);
+  if (!reads && !hasExactly(call.args, ["--version", "--help"])) addFact(findings, "database", call.text);
   reach(call, findings);
 };
 

@@ -2,7 +2,7 @@ import { addFact, addNeed, type Judge, type JudgedCall } from "../facts/fact.ts"
 import { isRegenerable } from "../facts/place.ts";
 import { onlyName } from "../reads/find.ts";
 import type { ShellWord } from "../shell/command.ts";
-import { hasOption, optionValues, roughOperands } from "../shell/options.ts";
+import { hasExactly, hasOption, optionValues, roughOperands } from "../shell/options.ts";
 
 const remove: Judge = (call, findings) => {
   const isRecursive = call.program === "rimraf" || hasOption(call.args, "-r", "-R", "--recursive");
@@ -31,7 +31,8 @@ const transfer: Judge = (call, findings) => {
   } else if (call.program !== "ln") for (const word of sources) addNeed(findings, "read", word);
   const inside = sources.map(baseOf).filter((name) => name !== null);
   const keeps =
-    hasOption(call.args, "-n", "--no-clobber", "-b", "--backup") || (call.program === "ln" && !hasOption(call.args, "-f", "--force"));
+    hasExactly(call.args, ["-n", "--no-clobber", "-b", "--backup"], "tSmog") ||
+    (call.program === "ln" && !hasOption(call.args, "-f", "--force"));
   addNeed(findings, keeps ? "write" : "overwrite", target, { inside });
 };
 
@@ -80,7 +81,7 @@ function cut(word: ShellWord, length: number): ShellWord {
 
 /** Edits in place only with its option, else a reader. */
 const editsInPlace: Judge = (call, findings) => {
-  const isInPlace = call.args.some((word) => /^-\w*i|^--in-?place/.test(word.literal ?? ""));
+  const isInPlace = call.args.some((word) => /^-\w*i|^--i/.test(word.literal ?? ""));
   const operands = roughOperands(call.args, ["-e", "-f", "--expression", "--file"]);
   const hasScript = call.args.some((word) => /^(?:-\w*[ef]\w*|--expression.*|--file.*)$/.test(word.literal ?? ""));
   if (isInPlace) for (const word of hasScript || call.program === "perl" ? operands : operands.slice(1)) addNeed(findings, "write", word);
@@ -111,7 +112,7 @@ function option(names: readonly string[], when: (call: JudgedCall) => boolean = 
 }
 
 const extractsTar = (call: JudgedCall): boolean =>
-  /^-?\w*x|^--extract|^--get/.test(call.texts[0] ?? "") || hasOption(call.args, "-x", "--extract", "--get");
+  /^-?\w*x|^--(?:ex|ge)/.test(call.texts[0] ?? "") || hasOption(call.args, "-x", "--extract", "--get");
 
 const tar: Judge = (call, findings) => {
   if (extractsTar(call)) option(["-C", "--directory"])(call, findings);
@@ -119,11 +120,15 @@ const tar: Judge = (call, findings) => {
     const named = optionValues(call.args, ["--file", "-f"])[0] ?? call.args.find((word, i) => /^-?\w*c\w*f$/.test(call.texts[i - 1] ?? ""));
     if (!/^-?\w*t/.test(call.texts[0] ?? "")) addNeed(findings, "write", named);
   }
-  if (
-    call.args.some((word) =>
-      /^--(?:checkpoint-action|to-command|use-compress-program|rsh-command|info-script|new-volume-script)|^-[IF]/.test(word.literal ?? ""),
-    )
-  ) {
+  const programs = [
+    "--checkpoint-action",
+    "--to-command",
+    "--use-compress-program",
+    "--rsh-command",
+    "--info-script",
+    "--new-volume-script",
+  ];
+  if (hasOption(call.args, ...programs) || call.texts.some((text) => /^-[IF]/.test(text))) {
     addFact(findings, "hidden_code", `${call.text} names a program to run`);
   }
   if (hasOption(call.args, "--remove-files")) addFact(findings, "loses_work", call.text);
@@ -192,7 +197,7 @@ const patch: Judge = (call, findings) => {
     "--directory",
     "--output",
   ]);
-  if (folder === undefined && !hasOption(call.args, "--dry-run")) addNeed(findings, "write", file);
+  if (folder === undefined && !hasExactly(call.args, ["--dry-run"])) addNeed(findings, "write", file);
 };
 
 const venv: Judge = (call, findings) => {
@@ -224,7 +229,7 @@ export const fileJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["unzip", option(["-d"])],
   ["7z", option(["-o"])],
   ["cpio", option(["-D"])],
-  ["sort", runsByOption(/^--compress-program/, ["-o", "--output"])],
+  ["sort", runsByOption(/^--co/, ["-o", "--output"])],
   ["rg", runsByOption(/^--(?:pre|hostname-bin)(?:=|$)/)],
   ["go", option(["-o", "-coverprofile"])],
   ["gcc", option(["-o"])],

@@ -1,6 +1,6 @@
 import { addFact, addNeed, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
 import type { ShellWord } from "../shell/command.ts";
-import { hasOption, optionValues, roughOperands } from "../shell/options.ts";
+import { hasExactly, hasOption, optionValues, roughOperands } from "../shell/options.ts";
 import { hostsOf, networkScope } from "./hosts.ts";
 
 /** A git call taken apart: its own options, the subcommand, and what follows. */
@@ -78,12 +78,11 @@ function judgeGlobals(call: JudgedCall, git: GitCall, findings: Findings): void 
     for (const word of optionValues(git.args, ["-c", "--config"]))
       if (word.literal === null || !harmlessSetting.test(word.literal)) addFact(findings, "changed_environment", call.text);
   }
-  const runs = git.args.some((word) =>
-    /^(?:--ext-diff|--textconv|--upload-pack|--receive-pack|--open-files-in-pager|-O\S*)/.test(word.literal ?? ""),
-  );
-  const isText = git.args.some(
-    (word, i) => word.literal?.startsWith("--open-files-in-pager") === true && git.args[i - 1]?.literal === "-e",
-  );
+  const programs = ["--ext-diff", "--textconv", "--upload-pack", "--receive-pack", "--exec", "--open-files-in-pager"];
+  // `--text` is whole.
+  const named = git.args.filter((word) => word.literal !== "--text" && hasOption([word], ...programs));
+  const runs = named.length > 0 || git.args.some((word) => word.literal?.startsWith("-O") === true);
+  const isText = named.some((word) => git.args[git.args.indexOf(word) - 1]?.literal === "-e");
   const takesPrograms = ["grep", "diff", "log", "show", "fetch", "clone", "pull", "ls-remote", "push"].includes(git.subcommand ?? "");
   if (runs && !isText && takesPrograms && (git.subcommand === "grep" || git.args.some((word) => word.literal?.startsWith("--") === true))) {
     addFact(findings, "changed_environment", `${call.text} runs another program`);
@@ -93,6 +92,8 @@ function judgeGlobals(call: JudgedCall, git: GitCall, findings: Findings): void 
 }
 
 const has = (args: readonly ShellWord[], ...names: string[]): boolean => hasOption(args, ...names);
+/** Of what speaks for a call nothing is guessed. `e`: a value follows. */
+const surely = (args: readonly ShellWord[], ...names: string[]): boolean => hasExactly(args, names, "eOmcu");
 
 function judgeLoss(call: JudgedCall, subcommand: string, args: readonly ShellWord[], findings: Findings): void {
   const operands = roughOperands(args, ["-m", "-b", "-B", "-c", "-C", "-s", "--source", "-e", "--exclude", "-n"]);
@@ -103,18 +104,18 @@ function judgeLoss(call: JudgedCall, subcommand: string, args: readonly ShellWor
       if (has(args, "--hard", "--merge", "--keep")) lose();
       return;
     case "clean":
-      if (!has(args, "-n", "--dry-run")) lose();
+      if (!surely(args, "-n", "--dry-run")) lose();
       return;
     case "checkout": {
       if (has(args, "-f", "--force", "-B", "-p", "--patch", "--ours", "--theirs", "-m", "--merge", "--pathspec-from-file")) return lose();
-      if (has(args, "-b", "--orphan", "--detach")) return;
+      if (surely(args, "-b", "--orphan", "--detach")) return;
       if (args.some((word) => word.literal === "--") && args.at(-1)?.literal !== "--") return lose();
       if (operands.length > 1 || words.some((word) => word === "." || word === "?")) return lose();
       if (operands[0] !== undefined && words[0] !== "-") addNeed(findings, "restore", operands[0]);
       return;
     }
     case "restore":
-      if (!has(args, "--staged", "-S") || has(args, "--worktree", "-W")) lose();
+      if (!hasExactly(args, ["--staged", "-S"], "sU") || has(args, "--worktree", "-W")) lose();
       return;
     case "switch":
       if (has(args, "-f", "--force", "--discard-changes", "-C", "--force-create")) lose();
@@ -137,17 +138,17 @@ function judgeLoss(call: JudgedCall, subcommand: string, args: readonly ShellWor
       return;
     case "gc":
     case "repack":
-      if (args.some((word) => /^--prune(?!=never)/.test(word.literal ?? "?")) || has(args, "-a", "-A", "--aggressive")) lose();
+      if (args.some((word) => /^--pr(?!une=never$)/.test(word.literal ?? "?")) || has(args, "-a", "-A", "--aggressive")) lose();
       return;
     case "rm":
-      if (!has(args, "--cached", "-n", "--dry-run")) lose();
+      if (!surely(args, "--cached", "-n", "--dry-run")) lose();
       return;
     case "mv":
       if (has(args, "-f", "--force")) lose();
       operands.forEach((word) => addNeed(findings, "write", word));
       return;
     case "worktree":
-      if (words[0] === "remove" || (words[0] === "prune" && !has(args, "-n", "--dry-run"))) lose();
+      if (words[0] === "remove" || (words[0] === "prune" && !surely(args, "-n", "--dry-run"))) lose();
       else if (words[0] === "add" || words[0] === "move") addNeed(findings, "write", operands[words[0] === "add" ? 1 : 2]);
       return;
     case "submodule":
@@ -207,7 +208,7 @@ function judgeRemote(call: JudgedCall, subcommand: string, args: readonly ShellW
       talk();
       return;
     case "archive":
-      if (args.some((word) => word.literal?.startsWith("--remote") === true)) talk();
+      if (has(args, "--remote")) talk();
       return;
     case "remote":
       if (/^(?:show|update|prune)$/.test(words[0] ?? "") || has(args, "-f")) talk();
@@ -231,7 +232,7 @@ function judgeSettings(call: JudgedCall, subcommand: string, args: readonly Shel
   switch (subcommand) {
     case "config": {
       const asks =
-        has(args, "--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--show-origin") ||
+        hasExactly(args, ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--show-origin"], "f") ||
         /^(?:get|list)$/.test(words[0] ?? "");
       const changes =
         has(args, "--add", "--unset", "--unset-all", "--replace-all", "--rename-section", "--remove-section", "-e", "--edit") ||

@@ -1,6 +1,6 @@
 import { addFact, addNeed, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
 import type { ShellWord } from "../shell/command.ts";
-import { hasOption, optionValues, roughOperands } from "../shell/options.ts";
+import { hasExactly, hasOption, optionValues, roughOperands } from "../shell/options.ts";
 import { hostOf, hostsOf, isLoopback, networkScope } from "./hosts.ts";
 
 /** Says that a call talks to hosts; unknown ones mean any. Loopback alone is the session's own network. */
@@ -23,7 +23,7 @@ const curlValued = [
 ].filter((option) => option !== "-h" && option !== "-M");
 
 const curl: Judge = (call, findings) => {
-  if (hasOption(call.args, "--version", "--help") || call.texts[0] === "-V") return;
+  if (hasExactly(call.args, ["--version", "--help"]) || call.texts[0] === "-V") return;
   const urls = [...roughOperands(call.args, curlValued), ...optionValues(call.args, ["--url"])];
   const isIndirect = hasOption(call.args, "-x", "--proxy", "-K", "--config", "--connect-to", "--resolve", "--preproxy");
   const hosts = isIndirect || urls.length === 0 ? null : hostsOf(urls);
@@ -49,7 +49,7 @@ const curl: Judge = (call, findings) => {
 };
 
 const wget: Judge = (call, findings) => {
-  if (hasOption(call.args, "--version", "--help")) return;
+  if (hasExactly(call.args, ["--version", "--help"])) return;
   const urls = roughOperands(
     call.args,
     "-O -o -a -P -U -e -t -T -w -Q -A -R -D -I -X -l -i --output-document --header --directory-prefix --user-agent --tries --timeout --post-data --post-file --method".split(
@@ -90,7 +90,7 @@ const rsync: Judge = (call, findings) => {
 
 /** Any first operand is the host; there is nothing else to it. */
 const toHost: Judge = (call, findings) => {
-  if (hasOption(call.args, "--version", "--help")) return;
+  if (hasExactly(call.args, ["--version", "--help"])) return;
   const operands = roughOperands(call.args, ["-c", "-W", "-w", "-i", "-s", "-p", "-t", "-q"]).filter(
     (word) => !/^[+@]/.test(word.literal ?? ""),
   );
@@ -137,7 +137,7 @@ const account: Judge = (call, findings) => {
 
 /** Called without a word, these deliver. */
 const delivers: Judge = (call, findings) => {
-  if (hasOption(call.args, "--version", "--help", "--dry-run", "-d")) return;
+  if (hasExactly(call.args, ["--version", "--help", "--dry-run", "-d"])) return;
   addFact(findings, "remote_change", call.text, networkScope(null));
 };
 

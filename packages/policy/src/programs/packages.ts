@@ -1,6 +1,6 @@
 import { addFact, addNeed, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
 import { literalWord } from "../shell/command.ts";
-import { hasOption, roughOperands } from "../shell/options.ts";
+import { hasExactly, roughOperands } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
 import { isUrl } from "./network.ts";
 import { addByName, isDelivery } from "./targets.ts";
@@ -161,7 +161,7 @@ const judgeManager: Judge = (call, findings) => {
   const shown = name === "cargo" ? words.filter((word) => !word.literal?.startsWith("+")) : words;
   if (shown.length === 0) {
     const option = call.texts[0];
-    const asks = hasOption(call.args, "-v", "-V", "-h", "--version", "--help", "--info", "--list", "--list-sdks", "--list-runtimes");
+    const asks = hasExactly(call.args, ["-v", "-V", "-h", "--version", "--help", "--info", "--list", "--list-sdks", "--list-runtimes"]);
     const isKnown = option === undefined || asks || manager.local.split(" ").includes(option);
     if (manager.bare === "network" ? !asks : !isKnown && systemWide.has(name)) fetchesPackages(call, findings, name);
     return;

@@ -1,5 +1,5 @@
 import { addFact, type FactKind, type Judge } from "../facts/fact.ts";
-import { hasOption, roughOperands } from "../shell/options.ts";
+import { hasExactly, hasOption, roughOperands } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
 
 /** What reaches past the sandbox can only be done outside it; the person is shown that. */
@@ -140,7 +140,7 @@ const attaches: Judge = (call, findings) => {
 
 /** In a session of its own a command isn't ended with the line that started it. */
 const ownSession: Judge = (call, findings) => {
-  if (call.args.length > 0 && !hasOption(call.args, "-w", "--wait", "--version", "--help")) addFact(findings, "outlives", call.text);
+  if (call.args.length > 0 && !hasExactly(call.args, ["-w", "--wait", "--version", "--help"])) addFact(findings, "outlives", call.text);
 };
 
 const messages: Judge = (call, findings) => {
@@ -157,7 +157,7 @@ const processList: Judge = (call, findings) => {
 const gpg: Judge = (call, findings) => {
   if (call.texts.some((text) => /secret|^-K$/.test(text))) return addFact(findings, "secret_read", call.text, outside);
   const asks =
-    hasOption(call.args, "--version", "--verify", "--list-keys", "--fingerprint", "--help", "--print-md", "--list-packets") ||
+    hasExactly(call.args, ["--version", "--verify", "--list-keys", "--fingerprint", "--help", "--print-md", "--list-packets"]) ||
     call.texts[0] === "-k";
   if (!asks) addFact(findings, "runs_later", call.text, outside);
 };
@@ -165,7 +165,7 @@ const gpg: Judge = (call, findings) => {
 const openssl: Judge = (call, findings) => {
   if (/^(?:s_client|s_server|s_time|ocsp|ts)$/.test(call.texts[0] ?? ""))
     return addFact(findings, "network", call.text, networkScope(null));
-  const readsKey = /^(?:rsa|pkey|ec|dsa|pkcs12|pkcs8|genpkey)$/.test(call.texts[0] ?? "") && !hasOption(call.args, "-pubin");
+  const readsKey = /^(?:rsa|pkey|ec|dsa|pkcs12|pkcs8|genpkey)$/.test(call.texts[0] ?? "") && !hasExactly(call.args, ["-pubin"]);
   if (readsKey && call.texts.includes("-in")) addFact(findings, "secret_read", call.text);
 };
 
@@ -187,7 +187,7 @@ const hookTools: Judge = (call, findings) => {
 /** With no operand, the whole environment or every shell variable is printed. */
 const environment: Judge = (call, findings) => {
   const prints =
-    (call.program === "env" && roughOperands(call.args, ["-u", "-C"]).length === 0 && !hasOption(call.args, "--version", "--help")) ||
+    (call.program === "env" && roughOperands(call.args, ["-u", "-C"]).length === 0 && !hasExactly(call.args, ["--version", "--help"])) ||
     (call.program === "printenv" &&
       (call.args.length === 0 || call.args.some((word) => /^$|key|token|secret|pass|cred|auth/i.test(word.literal ?? "")))) ||
     (call.program === "set" && call.args.length === 0) ||

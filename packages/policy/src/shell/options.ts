@@ -139,9 +139,12 @@ export function optionValues(words: readonly ShellWord[], names: readonly string
       if (text === name) {
         const next = words[i + 1];
         if (next !== undefined) found.push(next);
-      } else if (name.startsWith("--") ? text.startsWith(`${name}=`) : text.startsWith(name) && !text.startsWith("--")) {
-        found.push(cutWord(words[i]!, name.length + (name.startsWith("--") ? 1 : 0)));
-      }
+      } else if (name.startsWith("--")) {
+        const at = text.indexOf("=");
+        if (!abbreviates(text, name)) continue;
+        const value = at < 0 ? words[i + 1] : cutWord(words[i]!, at + 1);
+        if (value !== undefined) found.push(value);
+      } else if (text.startsWith(name) && !text.startsWith("--")) found.push(cutWord(words[i]!, name.length));
     }
   }
   return found;
@@ -159,14 +162,40 @@ export function cutWord(word: ShellWord, length: number): ShellWord {
   };
 }
 
+/** `--har` and `--har=x` for `--hard`: most programs take any beginning of a long name that is no other's. */
+function abbreviates(text: string, name: string): boolean {
+  const at = text.indexOf("=");
+  const given = at < 0 ? text : text.slice(0, at);
+  return given.length > 2 && given.startsWith("--") && name.startsWith(given);
+}
+
+/** Whether one of these may be meant, in any form: for options that speak against a call. */
 export function hasOption(words: readonly ShellWord[], ...names: readonly string[]): boolean {
   return words.some((word) => {
     const text = word.literal;
     if (text === null || !text.startsWith("-")) return false;
     return names.some((name) => {
-      if (name.startsWith("--")) return text === name || text.startsWith(`${name}=`);
+      if (name.startsWith("--")) return abbreviates(text, name);
       // A letter may stand anywhere in a cluster: `-rf` has `-f`.
       return name.length === 2 ? !text.startsWith("--") && text.slice(1).includes(name[1]!) : text === name;
     });
   });
+}
+
+/**
+ * Whether one of these is surely meant: for options that speak for a call, as `--dry-run`. Long names are whole; a letter counts
+ * before any of `valued`, behind which the rest of a cluster is a value (`-en` excludes `n`).
+ */
+export function hasExactly(words: readonly ShellWord[], names: readonly string[], valued = ""): boolean {
+  for (const { literal } of words) {
+    if (literal === "--") return false;
+    if (literal === null || !literal.startsWith("-")) continue;
+    if (literal.startsWith("--") ? names.includes(literal.split("=", 1)[0]!) : names.includes(literal)) return true;
+    if (literal.startsWith("--")) continue;
+    for (const letter of literal.slice(1)) {
+      if (names.includes(`-${letter}`)) return true;
+      if (valued.includes(letter)) break;
+    }
+  }
+  return false;
 }
