@@ -64,6 +64,12 @@ describe("a run's own group", () => {
     writeFileSync(join(folder, "memory.events"), "low 0\noom 2\noom_kill 2\n");
     expect(found.passed()).toMatchObject({ limit: "memory", max: 300_000_000 });
   });
+  it("stays as it is where it was made before: a claim that is lost changes nothing for who has it", () => {
+    const parent = hierarchy({});
+    makeGroup(parent, "run-1", limits);
+    expect(makeGroup(parent, "run-1", { ...limits, processes: 1 })).not.toBeNull();
+    expect(fileOf(only(parent), "pids.max")).toBe(String(40 * 16));
+  });
   it("is done without where the kernel refuses it", async () => {
     expect(makeGroup(join(place.base, "user/project/.."), "\0", limits)).not.toBeNull();
     writeFileSync(join(place.base, "file"), "");

@@ -132,3 +132,13 @@ describe("a session called like something of ours", () => {
     }
   });
 });
+
+it("a check that can't be started leaves no network behind", async () => {
+  const spec = specFor(place, "echo fine", { confinement: { ...confinement, network: ["localhost"], purpose: "check" } });
+  const folder = join(place.home, "commands/session/runs", spec.id, "1");
+  // Where the repositories are noted there is a folder.
+  mkdirSync(join(folder, "links"), { recursive: true });
+  await expect(processes.start(spec)).rejects.toMatchObject({ code: "EISDIR" });
+  expect(existsSync(join(folder, "network"))).toBe(true);
+  expect(readdirSync(join(folder, "network"))).toEqual([]);
+});

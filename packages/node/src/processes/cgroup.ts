@@ -44,12 +44,15 @@ function isDelegated(folder: string): boolean {
   }
 }
 
-/** Makes the group of a run. Null where the kernel refuses, for whatever reason: then the watch alone holds the limits. */
+/**
+ * Makes the group of a run; one that is there already belongs to whoever has the claim, and stays as it is. Null where the kernel
+ * refuses, for whatever reason: then the watch alone holds the limits.
+ */
 export function makeGroup(parent: string, ref: string, limits: CommandLimits): RunGroup | null {
   const folder = join(parent, groupName(ref));
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
   try {
-    mkdirSync(folder, { recursive: true });
+    if (mkdirSync(folder, { recursive: true }) === undefined) return groupAt(folder, limits);
     write("pids.max", String(limits.processes * threadsPerProcess));
     write("memory.max", String(limits.memoryBytes));
     write("memory.oom.group", "1");

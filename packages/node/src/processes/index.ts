@@ -11,6 +11,7 @@ import { createGitlinks } from "../sandbox/gitlinks.ts";
 import { hideLateSockets } from "../sandbox/late-sockets.ts";
 import { enterView, holderName } from "../sandbox/namespace.ts";
 import { createNetworks } from "../sandbox/network.ts";
+import type { Link } from "../sandbox/network.ts";
 import { defaultLimits, defaultSandbox } from "../sandbox/options.ts";
 import type { SandboxOptions } from "../sandbox/options.ts";
 import { probeSandbox } from "../sandbox/problem.ts";
@@ -29,7 +30,7 @@ import { createLocate } from "./locate.ts";
 import type { LaunchContext } from "./launch.ts";
 import { endOfRun, readStart, revokeClaim, unfinished } from "./records.ts";
 import { removeOwned } from "./remove.ts";
-import { attachRun, startRun } from "./run.ts";
+import { attachRun, giveBack, startRun } from "./run.ts";
 import { createStandBy } from "./stand-by.ts";
 import { sizeOfFolder } from "./size.ts";
 import type { Run, RunPlace } from "./run.ts";
@@ -96,6 +97,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     gitlinks: createGitlinks(createGit(userHome, workspaceRoots)),
     sandbox: () => ({ ...defaultSandbox(), ...options.sandbox }),
     joinAt: null,
+    onLink: () => undefined,
   };
   const owner = currentOwner(options.label ?? `${basename(process.argv[1] ?? "node")} in ${process.cwd()}`);
   const standBy = createStandBy(markOf(home, "stand-by"));
@@ -145,10 +147,13 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     const { groups, limits } = bounds();
     const group = groups === null ? null : makeGroup(groups, `${home}/${ref}`, limits);
     const disks = [...spec.confinement.roots, sessionFolders(home, spec.session).base];
+    const linked = new Map<string, Link>();
+    const made = { ...context, joinAt: group?.joinAt ?? null, onLink: linked.set.bind(linked) };
     try {
-      const launch = await prepareLaunch(spec, ref, { ...context, joinAt: group?.joinAt ?? null }, await programsFor(spec, sandbox));
+      const launch = await prepareLaunch(spec, ref, made, await programsFor(spec, sandbox));
       return keep(await startRun(launch, placeOf(ref, launch.networkFolder, disks, group)));
     } catch (error) {
+      await giveBack(error, runFolder(home, ref), context.networks, linked, group);
       throw isFull(error) ? unwritable(sessionFolders(home, spec.session).base, error) : error;
     }
   };

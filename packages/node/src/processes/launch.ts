@@ -44,6 +44,8 @@ export interface LaunchContext {
   readonly sandbox: () => SandboxOptions;
   /** Where the command joins its control group; null where it has none. */
   readonly joinAt: string | null;
+  /** Told of the network that the command was given, by its folder. */
+  readonly onLink: (folder: string, link: Link) => void;
 }
 
 /** Exactly what is to be spawned. */
@@ -132,6 +134,7 @@ export async function prepareLaunch(
     programs === null
       ? null
       : await context.networks.link(networkFolder, session.base, reach, isAlone ? null : () => groundOf(ground), programs, isCheck);
+  if (link !== null) context.onLink(networkFolder, link);
   const cached =
     programs === null && !isCheck
       ? null

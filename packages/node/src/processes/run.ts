@@ -1,11 +1,12 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoldfastError } from "@holdfast/protocol/error";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { Owner } from "@holdfast/runtime/ports/log";
 import type { CommandInput, RunningCommand, SandboxRefusal } from "@holdfast/runtime/ports/processes";
-import type { Networks, Pass } from "../sandbox/network.ts";
+import type { Link, Networks, Pass } from "../sandbox/network.ts";
 import type { Sight } from "../sandbox/refused.ts";
 import { pauseRun, stopRun } from "./control.ts";
+import type { RunGroup } from "./cgroup.ts";
 import type { RunFolder } from "./folders.ts";
 import { noteGiven, readGiven } from "./given.ts";
 import type { Launch } from "./launch.ts";
@@ -54,7 +55,6 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
   const start = readStart(place.folder);
   const pass = launch.link?.pass ?? null;
   if (start.type !== "taken" || start.pid !== pid) {
-    if (pass !== null) place.networks.withdraw(place.networkFolder, pass);
     const answer = await left;
     // What was taken before has its own.
     if (answer !== claimLost) rmSync(place.folder.given, { force: true });
@@ -84,6 +84,21 @@ export async function startRun(launch: Launch, place: RunPlace): Promise<Run> {
     ended,
     left.then(() => undefined),
   );
+}
+
+/** Takes back what was made for a run that was not started. */
+export async function giveBack(
+  error: unknown,
+  folder: RunFolder,
+  networks: Networks,
+  linked: ReadonlyMap<string, Link>,
+  group: RunGroup | null,
+): Promise<void> {
+  for (const [at, { pass }] of linked) if (pass !== null) networks.withdraw(at, pass);
+  // Whoever won the claim has the same group, and the same network.
+  if (isHoldfastError(error) && error.code === "claim_lost") return;
+  group?.remove();
+  if (linked.has(folder.network)) await networks.end(folder.network);
 }
 
 const lost: Ended = { end: { type: "lost" }, durationMs: 0 };
