@@ -2,14 +2,15 @@
 # which works without a terminal (see docs/decisions/0002-command-wrapper.md). Whoever reads this file (run.sh, stand-by.sh)
 # has closed what it inherited, and says with HOLDFAST_WRAPPER_FORM which arguments it means to pass.
 #
-#   wrap NUMBER FOLDER MARK SECONDS FIRST REST BLOCKS CONFINED FILTER GROUP INPUT CWD ABSENT COMMAND...
+#   wrap NUMBER FOLDER MARK SECONDS FIRST REST BLOCKS CONFINED FILTER GROUP INPUT CWD PLACES PLACE... COMMAND...
 #
 # NUMBER stands before whatever is said to the starter. FOLDER holds the records (start, exit) and the spool (output).
 # MARK names the run in the environment of everything it starts. SECONDS is the time limit, FIRST and REST its parts: what ends
 # within FIRST needs no timer. BLOCKS caps the output, in units of 512 bytes. CONFINED is yes where COMMAND is bubblewrap
 # with a bash in it that reads its standard input. FILTER is none, or the file that COMMAND reads as descriptor 12 and closes.
 # GROUP is none, or the file in which a process writes its pid to join the command's control group. INPUT is none; or pipe or terminal, where COMMAND reads what is written to
-# the named pipe FOLDER/input. ABSENT lists paths that must not be there at the end. Descriptor 3 tells the starter, in lines
+# the named pipe FOLDER/input. PLACES counts the paths that must not be there at the end;
+# each is an argument, for names of a workspace may hold anything. Descriptor 3 tells the starter, in lines
 # of NUMBER and a word: ok and the wrapper's pid once the claim is taken (or: taken, before; unwritten, by nobody), ended once
 # the exit record stands.
 #
@@ -17,7 +18,7 @@
 # something else, and a path of the system for one to move away: nothing is done for who doesn't name this very form.
 # Exit status 75: it was taken before; 76: the arguments are of another form (it counts up whenever they change); 77: the claim
 # could not be written.
-[ "${HOLDFAST_WRAPPER_FORM-}" = 6 ] || exit 76
+[ "${HOLDFAST_WRAPPER_FORM-}" = 7 ] || exit 76
 unset HOLDFAST_WRAPPER_FORM
 
 if [ -r /proc/self/stat ]; then . "${0%/*}/linux.sh"; else . "${0%/*}/other.sh"; fi
@@ -185,7 +186,7 @@ wrap() {
   shift 9
   group=$1 input=$2
   shift 2
-  cwd=$1 absent=$2
+  cwd=$1 places=$2
   shift 2
   self=${BASHPID:-$$}
   unset HOLDFAST_WRAPPER
@@ -242,7 +243,7 @@ wrap() {
     open_pipe said
     exec 6<&4 7>&5
     open_pipe output.pipe
-    confine "$@" <&0 &
+    { shift "$places"; confine "$@"; } <&0 &
     command=$!
     exec 7>&-
   else
@@ -296,7 +297,7 @@ wrap() {
   elif [ "$status" -gt 128 ] && [ -n "$said" ]; then end="signalled $((status - 128))"
   else end="exited $status"; fi
 
-  remove_intruders
+  remove_intruders "$@"
 
   # One write; a record without its last word counts as none. On a full disk the end of the output makes room for it.
   printf '%s end\n' "$end" >"$folder/exit" ||
@@ -325,11 +326,9 @@ remove_intruders() {
   # Beside the folder of all runs, in HOLDFAST_HOME: it may be its owner's, and stays when the session goes.
   home=${folder%/*/*/*/*/*}
   away=$home/removed${folder#"$home"/commands}
-  # Split by the shell: it would read a pipe byte by byte.
-  set -f
-  IFS='
-'
-  for path in $absent; do
+  while [ "$places" -gt 0 ]; do
+    path=$1 places=$((places - 1))
+    shift
     # The way to the next place of the same folder was walked already.
     if [ "${path%/*}" = "$looked" ]; then
       at=$path
@@ -342,9 +341,27 @@ remove_intruders() {
       find_intruder "$path" "$from" || continue
     fi
     count=$((count + 1))
-    (cd -P -- "${at%/*}/" && [ "$PWD" = "${at%/*}" ] && mkdir -p -m 700 "$away" && mv -- "./${at##*/}" "$away/$count-${at##*/}") &&
-      echo "holdfast: moved $at out of the workspace, to $away/$count-${at##*/}: what it holds would run later, outside the sandbox" >>"$folder/output"
+    (cd -P -- "${at%/*}/" && [ "$PWD" = "${at%/*}" ] && take_away "${at##*/}" "$away/$count-${at##*/}") ||
+      echo "holdfast: $at could not be moved away; look at it before you go on: $later" >>"$folder/output"
   done
-  unset IFS
-  set +f
+}
+
+later='what it holds would run later, outside the sandbox'
+
+# Of the current folder. A folder that its owner may not write in can't be moved to another, nor anything out of it; what is
+# on another disk is copied, which may fail.
+take_away() {
+  mkdir -p -m 700 "$away"
+  if mv -- "./$1" "$2" || { make_movable "$1" && mv -- "./$1" "$2"; }; then
+    echo "holdfast: moved $at out of the workspace, to $2: $later"
+  elif mv -- "./$1" "./$1.holdfast-set-aside-$self"; then
+    echo "holdfast: renamed $at to $1.holdfast-set-aside-$self: $later"
+  else
+    return 1
+  fi >>"$folder/output"
+}
+
+make_movable() {
+  chmod u+rwx .
+  [ -h "./$1" ] || [ ! -d "./$1" ] || chmod u+rwx "./$1"
 }

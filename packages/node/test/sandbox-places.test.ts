@@ -76,6 +76,18 @@ describe("names that a workspace lays itself", () => {
     expect(existsSync(join(other, ".git/hooks/pre-commit"))).toBe(true);
   });
 
+  it("make the wrapper move nothing of somebody's away, whatever characters they are made of", async () => {
+    const { place, root, run } = person();
+    git(root, "init", "-q");
+    put(place.userHome, "important/thesis", "kept");
+    put(root, `.git/modules/x\n${place.userHome}/important\ny/HEAD`, "ref: refs/heads/main\n");
+    await run(`git update-index --add --cacheinfo 160000,${sha},$'x\\n${place.userHome}/important\\ny'`);
+    const text = await run("cd .git/modules/x*; cd tmp/*/*/important*; mkdir hooks; echo evil >hooks/pre-commit");
+    expect(readFileSync(join(place.userHome, "important/thesis"), "utf8")).toBe("kept");
+    expect(text).toContain("moved");
+    expect(existsSync(join(root, `.git/modules/x\n${place.userHome}/important\ny/hooks`))).toBe(false);
+  });
+
   it("open no folder outside: a repository that the checkout brings with it", async () => {
     const { place, root, run } = person();
     put(root, ".git", "gitdir: fake\n");

@@ -19,6 +19,9 @@ const plain = await run(
 const commit = await run(
   "git -c user.name=n -c user.email=e@example.org commit -q --allow-empty -m one && git log --oneline | wc -l; echo x > .git/hooks/pre-commit",
 );
+const kept = await run(
+  "mkdir -p .vscode .config/mise; echo evil | tee .vscode/tasks.json >.config/mise/config.toml; chmod 555 .vscode .config/mise .config",
+);
 const server = await processes.start(
   specFor(place, "socat TCP-LISTEN:8123,bind=127.0.0.1,fork SYSTEM:'echo DEV'", { confinement: { mode } }),
 );
@@ -36,4 +39,4 @@ const stray = await processes.start(
 const { end } = await stray.ended;
 const off = await run("setsid sleep 300 >/dev/null 2>&1 & echo off; kill -9 $$", { confinement: { mode: "off" } });
 await processes.endSession("session", { forget: true });
-console.log(JSON.stringify({ problem, plain, commit, shared, listed, end, off }));
+console.log(JSON.stringify({ problem, plain, commit, kept, shared, listed, end, off }));

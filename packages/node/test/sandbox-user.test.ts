@@ -46,6 +46,7 @@ describe("a user who is not root", () => {
       problem: null,
       plain: expect.stringMatching(new RegExp(`^${user}\\nin\\nrefused\\ncat: .*\\nCapPrm:\\t0+\\nCapEff:\\t0+\\n[3-6]\\n$`)),
       commit: expect.stringMatching(/^1\n.*(?:Read-only|denied)/s),
+      kept: expect.stringMatching(/moved .*\.vscode out[^]*moved .*mise out/),
       shared: "DEV\n",
       listed: expect.stringMatching(/^http\nHTTP\/1.1 403/),
       end: { type: "timed_out", afterMs: 300 },
@@ -53,6 +54,7 @@ describe("a user who is not root", () => {
     });
     expect(existsSync(join(home, "out"))).toBe(false);
     expect(existsSync(join(home, "project/in"))).toBe(true);
+    for (const name of [".vscode", ".config/mise"]) expect(existsSync(join(home, "project", name)), name).toBe(false);
     expect(readdirSync(join(home, "project/.git/hooks"))).not.toContain("pre-commit");
   });
 });

@@ -102,7 +102,7 @@ function freeName(folder: string, name: string): string {
 }
 
 /** The command's folder is the user's: its permissions don't keep what it wrote. */
-function rename(folder: string, from: string, to: string): void {
+export function rename(folder: string, from: string, to: string): void {
   try {
     renameSync(join(folder, from), join(folder, to));
   } catch {

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { basename, dirname, join, relative, sep } from "node:path";
 import { holdFolder } from "../files/held.ts";
 import { lookAt } from "../files/missing.ts";
+import { rename } from "./gitlinks.ts";
 import { contains } from "./mounts.ts";
 import { nearestReal } from "./real.ts";
 
@@ -69,7 +70,7 @@ function moveAway(from: string, to: string, removed: string): string {
       } catch {
         // Another disk, or a folder that may not be moved: it can take another name where it is.
         const name = `${basename(from)}.holdfast-set-aside-${Date.now()}`;
-        renameSync(held, join(folder.at, name));
+        rename(folder.at, basename(from), name);
         return `renamed ${from} to ${name}: ${why}`;
       }
     } finally {
