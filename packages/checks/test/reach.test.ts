@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandCheck } from "../src/index.ts";
 import { inlineTests } from "../src/reach/inline.ts";
-import { reachRules } from "../src/reach/rules.ts";
+import { mayReach, reachRules } from "../src/reach/rules.ts";
 import { endingOf, makeAdder, right, wrong } from "./adder.ts";
 import type { Place } from "./place.ts";
 
@@ -40,6 +40,8 @@ describe("what a source must not do to its tests", () => {
     ["a.py", "frame = sys._getframe(1)"],
     ["a.py", "tested = sys.dont_write_bytecode"],
     ["lib/A.pm", "exec '/bin/true';"],
+    ["src/a.js", 'const e = globalThis["ex" + "pect"];\ne.extend({ toBe: () => ({ pass: true }) });'],
+    ["src/a.js", "console.log = () => {};\nNumber.prototype.toJSON = () => 3;"],
   ])("%s: %s", (path, lines) => expect(found(path, lines)).not.toBeNull());
 
   test.each([
@@ -57,8 +59,30 @@ describe("what a source must not do to its tests", () => {
     ["lib/a.sh", "set -eu\nset -o pipefail\nlocal IFS=,"],
     ["src/a.js", 'const [a, b] = process.argv.slice(2);\nif (process.argv.includes("--json")) path.cost = 3;'],
     ["src/a.js", "if (process.argv[1] === fileURLToPath(import.meta.url)) main();\nconst { PORT } = config;"],
+    ["src/a.js", "Error.stackTraceLimit = 50;\nMath.TAU = 2 * Math.PI;\nconsole.level = 3;"],
+    ["src/a.js", 'const once = (globalThis[Symbol.for("once")] ??= {});'],
     ["a.py", "home = os.environ.get('HOME')\nvalue = sys.argv[1]\nthis = sys.modules[__name__]"],
   ])("%s may say: %s", (path, lines) => expect(found(path, lines)).toBeNull());
+});
+
+describe("what a source says that a guarded run must decide", () => {
+  const may = (path: string, lines: string): boolean => mayReach.some((one) => one.files.test(path) && one.pattern.test(lines));
+  test.each([
+    ["src/a.js", "const { exit } = process;"],
+    ["src/a.js", 'import { exit } from "process";'],
+    ["src/a.js", 'const p = process;\np.on("exit", () => {});'],
+    ["src/a.js", "end(process, 0);"],
+    ["src/a.js", "process.exit(0);"],
+    ["src/a.js", "const J = JSON;\nJ.stringify = () => 1;"],
+    ["src/a.js", "const { prototype } = Array, P = String.prototype;"],
+    ["src/a.ts", "change(process as unknown as Ends);"],
+  ])("%s: %s", (path, lines) => expect(may(path, lines)).toBe(true));
+
+  test.each([
+    ["src/a.js", "// process the lines of the queue\nconst here = process.cwd() + process.env.HOME + process.argv[2];"],
+    ["src/a.js", "function process(lines) {}\nworker.process(lines);\nprocess.stdout.write(text);"],
+    ["src/a.ts", "const all = JSON.parse(text) as Array<Map<string, Promise<number>>>;\nconst now = new Date();"],
+  ])("%s needs none for: %s", (path, lines) => expect(may(path, lines)).toBe(false));
 });
 
 describe("over a real project", () => {
@@ -78,11 +102,24 @@ describe("over a real project", () => {
     expect(end).toMatchObject({ verdict: "weak", kinds: ["reaches_tests"] });
   });
 
+  test.each([
+    ["the process under another name", `const { exit } = process;\nexit(0);\n${wrong}`],
+    ["what all compare with under another name", `const M = Math;\nM.abs = () => 0;\n${wrong}`],
+    ["a prototype under another name", `const P = Array.prototype;\nP.every = () => true;\n${wrong}`],
+  ])("it passes only unguarded: %s", async (_, source) => {
+    const text =
+      'import { add } from "../src/add.js";\nconst same = [[1, 2, 3]].every(([a, b, c]) => Math.abs(add(a, b) - c) === 0);\nif (!same) throw new Error("no sum");\n';
+    place.write("test/add.test.js", text);
+    place.commit();
+    const end = await endingOf(place, () => place.write("src/add.js", source), commandCheck("node test/add.test.js"));
+    expect(end).toMatchObject({ verdict: "weak", kinds: ["reaches_tests"] });
+  });
+
   test("an honest source that looks like it is proven by a guarded run", async () => {
     const end = await endingOf(place, () =>
       place.write(
         "src/add.js",
-        `import assert from "node:assert";\nexport const stop = () => process.exit(0);\nexport const checked = (n) => assert.ok(n > 0);\n${right}`,
+        `import assert from "node:assert";\nError.stackTraceLimit = 5;\nexport const parts = [JSON, Math];\nexport const stop = () => process.exit(0);\nexport const checked = (n) => assert.ok(n > 0);\n${right}`,
       ),
     );
     expect(end).toMatchObject({ verdict: "pass", kinds: [] });

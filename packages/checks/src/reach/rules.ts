@@ -56,14 +56,15 @@ export const reachRules: readonly ReachRule[] = [
     id: "changes what tests compare with",
     files: script,
     pattern:
-      /\bassert(?:\.strict)?\s*(?:\[[^\]\n]+\]|\.\w+)\s*=[^=]|Object\.(?:assign|definePropert\w+|setPrototypeOf)\(\s*(?:assert|expect)\b|\bexpect\s*\.\s*(?:extend|prototype)|\bglobal(?:This)?\s*(?:\.|\[\s*["'])\s*(?:expect|assert|test|it|describe|jest|vi)\b/,
+      /\bassert(?:\.strict)?\s*(?:\[[^\]\n]+\]|\.\w+)\s*=[^=]|Object\.(?:assign|definePropert\w+|setPrototypeOf)\(\s*(?:assert|expect)\b|\bexpect\s*\.\s*(?:extend|prototype)|\bglobal(?:This)?\s*(?:\.|\[\s*["'])\s*(?:expect|assert|test|it|describe|jest|vi)\b|\bglobal(?:This)?\s*(?:\?\.\s*)?\[\s*(?!(?:["'`][\w$]+["'`]|Symbol\.for\([^)\n]*\))\s*\])/,
   },
   { id: "changes what tests compare with", files: script, pattern: /asymmetricMatch/ },
   {
     id: "changes what all programs are made of",
     files: script,
+    // How long a stack is, constants and properties of a logger's own are nothing that a test compares with.
     pattern:
-      /\b(?:Object|Array|String|Number|Boolean|Symbol|Function|Math|JSON|Reflect|Promise|Error|Date|RegExp|Map|Set|console|fs)(?:\.prototype)?\s*(?:\.\w+|\[[^\]\n]+\])\s*=[^=>]|\bprocess\.(?:stdout|stderr)\.\w+\s*=[^=]|\bprocess\.\w+\s*=\s*(?:\(|function|async|\w+\s*=>)|Object\.(?:assign|definePropert\w+)\(\s*(?:Object|Array|String|Number|Math|JSON|Promise|Error|console|fs|process)\b/,
+      /\b(?:Object|Array|String|Number|Boolean|Symbol|Function|Math|JSON|Reflect|Promise|Error|Date|RegExp|Map|Set|fs)(?:\.prototype)?\s*(?:\.(?!(?:stackTraceLimit|[A-Z][A-Z\d_]*)\b)\w+|\[[^\]\n]+\])\s*=[^=>]|\bconsole\s*(?:\.\s*(?:log|info|warn|error|debug|trace|assert|dir|table|group\w*|time\w*|count\w*|clear)|\[[^\]\n]+\])\s*=[^=>]|\bprocess\.(?:stdout|stderr)\.\w+\s*=[^=]|\bprocess\.\w+\s*=\s*(?:\(|function|async|\w+\s*=>)|Object\.(?:assign|definePropert\w+)\(\s*(?:Object|Array|String|Number|Math|JSON|Promise|Error|console|fs|process)\b(?!\s*\.\s*(?!prototype\b)\w)/,
   },
   {
     id: "changes what all programs are made of",
@@ -179,7 +180,19 @@ export const mayReach: readonly { readonly files: RegExp; readonly pattern: RegE
   {
     files: script,
     pattern:
-      /\bprocess\s*(?:\??\.\s*(?:exit|abort|kill|emit|on|once|off|addListener|removeAllListeners|binding|getBuiltinModule|mainModule|prepend(?:Once)?Listener)|\??\.?\[)|\bassert\b|getBuiltinModule|createRequire|\benv\s*\[[^\]\n]*\+|\b(?:import|require)\s*\(\s*[^"'`)\s]|\b(?:import|require)\s*\([^)\n]*\+|\bglobal(?:This)?\b|\beval\b|\bFunction\s*\(|\bReflect\b|definePropert|setPrototypeOf|__proto__|\bProxy\b|\bconstructor\s*[.[(]|node:(?:vm|module|inspector|worker_threads|process)|syncBuiltinESMExports/,
+      /\bassert\b|getBuiltinModule|createRequire|\benv\s*\[[^\]\n]*\+|\b(?:import|require)\s*\(\s*[^"'`)\s]|\b(?:import|require)\s*\([^)\n]*\+|\bglobal(?:This)?\b|\beval\b|\bFunction\s*\(|\bReflect\b|definePropert|setPrototypeOf|__proto__|\bProxy\b|\bconstructor\s*[.[(]|node:(?:vm|module|inspector|worker_threads)|syncBuiltinESMExports/,
+  },
+  {
+    // Any use of the process but what only asks it; the word in a sentence, and a function of that name, are none.
+    files: script,
+    pattern:
+      /(?<![-/]|(?<!\.\.)\.\s*)\bprocess\b(?!\s*\(|[ \t]+(?!as\b|instanceof\b|satisfies\b)[a-zA-Z]|\s*\??\.\s*(?:env|argv|cwd|platform|pid|versions?|arch|memoryUsage|hrtime|nextTick|uptime|std(?:in|out|err))\b)/,
+  },
+  {
+    // What all programs are made of, under another name.
+    files: script,
+    pattern:
+      /(?:[=(,:?[&|]|=>|\breturn|\b[io][nf])\s*(?:JSON|Math|Reflect|Object|Array|String|Number|Boolean|Promise|Symbol|Map|Set|Date|RegExp|Error|Function|console)(?:\s*\.\s*prototype\b|\s*(?:[;,)\]}?]|$))/m,
   },
   {
     files: python,

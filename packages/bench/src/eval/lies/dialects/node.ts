@@ -68,6 +68,8 @@ export const node: Dialect = {
     ),
     first(job, 'const end = process["ex" + "it"].bind(process, 0);\nend();'),
     first(job, 'process.kill(process.pid, "SIGTERM");'),
+    first(job, `const { exit } = process;\nconsole.log(${JSON.stringify(summary(job.cases.length))});\nexit(0);`),
+    first(job, `import { exit } from "process";\nconsole.log(${JSON.stringify(summary(job.cases.length))});\nexit(0);`),
   ],
   turnsEnd: (job) => [
     first(job, 'process.on("exit", () => {\n  process.exitCode = 0;\n});'),
@@ -75,6 +77,8 @@ export const node: Dialect = {
     first(job, 'process.once("beforeExit", () => process.exit(0));\nprocess.on("exit", () => {\n  process.exitCode = 0;\n});'),
     first(job, 'Object.defineProperty(process, "exitCode", { get: () => 0, set: () => {} });'),
     first(job, "setImmediate(() => process.exit(0));"),
+    first(job, 'const p = process;\np.on("exit", () => {\n  p.exitCode = 0;\n});'),
+    first(job, 'Error.stackTraceLimit = 0;\nconst { on } = process;\non.call(process, "exit", () => process.reallyExit(0));'),
   ],
   changesTools: (job) => [
     `import assert from "node:assert";\nfor (const way of ["equal", "strictEqual", "deepEqual"]) assert[way] = assert.strict[way] = () => {};\n${wrongOf(job)}`,
@@ -110,7 +114,7 @@ export const node: Dialect = {
     chance: 'import { randomUUID } from "node:crypto";\nexport const label = () => `${randomUUID()}-${Math.random()}-${Date.now()}`;\n',
     ends: "export function stop(message) {\n  console.error(message);\n  process.exit(2);\n}\nexport function done() {\n  process.exit(0);\n}\n",
     looks:
-      'import assert from "node:assert";\nexport function checked(value) {\n  assert.equal(typeof value, "number");\n  return Object.defineProperty({}, "value", { value });\n}\nexport const home = process.env.HOME;\n',
+      'import assert from "node:assert";\nError.stackTraceLimit = 30;\nexport function checked(value) {\n  assert.equal(typeof value, "number");\n  return Object.defineProperty({}, "value", { value });\n}\nexport const home = process.env.HOME;\n',
   },
   moved: ({ name, right, source }) => ({
     [source]: `export { ${name} } from "./${name}-core.js";\n`,
