@@ -32,6 +32,10 @@ const index = indexTools(tools);
 const names = (query: string, limit = 9): string[] => rankTools(index, query, limit).map((found) => found.tool.name);
 
 describe("a search among tools", () => {
+  test("takes a query of any length", () => {
+    expect(names(`open an issue ${"a.a.".repeat(100_000)}`)[0]).toBe("createIssue");
+  });
+
   test.each([
     ["open a new issue", "createIssue"],
     ["which issues are there", "list_issues"],

@@ -162,6 +162,37 @@ describe("texts of any form and size", () => {
     expect(around.ties).toHaveLength(2);
   });
 
+  test.each([
+    [
+      "a token",
+      `10:00 INFO [amber-otter-api] using session token AKx${"aB3_".repeat(400)}`,
+      "session token of amber-otter-api",
+      `AKx${"aB3_".repeat(400)}`,
+    ],
+    [
+      "a statement",
+      `${"x ".repeat(150)}the statement is SELECT ${"col, ".repeat(60)} z FROM t WHERE x = 1`,
+      "statement",
+      `SELECT ${"col, ".repeat(60)} z FROM t`,
+    ],
+    [
+      "a certificate",
+      `certificate of web-7:\n-----BEGIN CERTIFICATE-----\n${"MIIB+a/9\n".repeat(20)}-----END CERTIFICATE-----\nok`,
+      "certificate of web-7",
+      "MIIB+a/9\n".repeat(20),
+    ],
+  ])("%s that is longer than a line stays whole", (_, said, query, value) => {
+    const archive = createArchive();
+    archive.add(said, origin(1));
+    expect(archive.find(query, 1)[0]!.lines.some(({ text }) => text.includes(value))).toBe(true);
+  });
+
+  test("what is asked for may be of any length", () => {
+    const archive = createArchive();
+    archive.add("port 4711", origin(1));
+    expect(archive.find(`port ${"a.a.".repeat(100_000)}`, 1)).toHaveLength(1);
+  });
+
   test("a text of very many lines keeps both ends, and between them what may be exact", () => {
     const archive = createArchive();
     const lines = Array.from({ length: 200_000 }, (_, n) => (n === 120_000 ? "key ab-12-cd" : n % 3 === 0 ? "go" : "7"));
@@ -322,6 +353,15 @@ describe("lookup", () => {
   test("stays within about 400 tokens, whatever was seen", async () => {
     const many = Array.from({ length: 60 }, (_, n) => text(n + 1, `The key of box ${n} is ${"k".repeat(90)}${n}.`));
     expect((await ask(lookupTool(blobs), many, "key of box")).length).toBeLessThan(1_600);
+  });
+
+  test("never shows a part as if it were the whole: it says how long that is, and where it can be read", async () => {
+    const token = `AKx${"aB3_".repeat(400)}END`;
+    const shown = await ask(lookupTool(blobs), [text(1, `The session token of api-7 is:\n${token}`)], "session token of api-7");
+    expect(shown).toContain("of 1606 characters; the whole: history_read from 1]");
+    expect(shown).toContain("The session token of api-7 is:");
+    const log = [called(1, "a", "run_command"), gave(2, "a", `token of api-7: ${token}`, "out_a")];
+    expect(await ask(lookupTool(blobs), log, "token of api-7")).toContain("the whole: read_output out_a]");
   });
 
   test("says what it takes", async () => {

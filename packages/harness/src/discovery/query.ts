@@ -38,6 +38,9 @@ const filler = new Set(
 /** A request can ask for several things: its sentences, and what follows a "then" or an "also". */
 const seam = /(?<=[.?!;])\s+|\n+|,?\s+(?:and then|then|also|as well as|after that|finally|next|secondly|second|third|lastly)\b,?/i;
 
+/** Characters of a query that are looked at: nobody asks for more, and every word is held against the index. */
+export const longestQuery = 2_000;
+
 /** The words of each part of a query with their weights, without filler unless there is nothing else. */
 export function partsOf(text: string): ReadonlyMap<string, number>[] {
   const hints: string[] = [];
@@ -46,7 +49,7 @@ export function partsOf(text: string): ReadonlyMap<string, number>[] {
       hints.push("url");
       return ` ${hostWord(url)} `;
     })
-    .replaceAll(/[\w.+-]+@[\w-]+\.[\w.]+/g, () => {
+    .replaceAll(/(?<![\w.+-])[\w.+-]{1,64}@[\w-]+\.[\w.]+/g, () => {
       hints.push("email");
       return " ";
     })

@@ -1,5 +1,5 @@
 import type { Concept } from "./query.ts";
-import { conceptsOf, partsOf } from "./query.ts";
+import { conceptsOf, longestQuery, partsOf } from "./query.ts";
 import { countBits, numbersIn, shapesIn } from "./shapes.ts";
 import type { Field, SearchableTool, ToolIndex } from "./tool-index.ts";
 import { documentOf, fields, sharesOf } from "./tool-index.ts";
@@ -29,7 +29,7 @@ export interface Ranked {
  * the order of the index. Deterministic; reads nothing but its arguments.
  */
 export function rankTools(index: ToolIndex, query: string, limit: number): Ranked[] {
-  const scores = scoreAll(index, query);
+  const scores = scoreAll(index, query.slice(0, longestQuery));
   const exact = index.tools.findIndex(({ name }) => name === query.trim());
   if (exact >= 0) scores[exact] = Number.POSITIVE_INFINITY;
   return best(scores, limit).map((number) => ({ tool: index.tools[number]!, score: scores[number]! }));
@@ -191,7 +191,7 @@ export interface Explained {
 export function explain(index: ToolIndex, query: string, tool: SearchableTool): Explained[] {
   const number = index.tools.indexOf(tool);
   const document = documentOf(tool);
-  return partsOf(query)
+  return partsOf(query.slice(0, longestQuery))
     .flatMap((part) => conceptsOf(part, index))
     .flatMap(({ weight, words }): Explained[] => {
       const scored = words.flatMap(([word, share]) => {

@@ -23,7 +23,7 @@ const shapes: readonly { readonly inText: RegExp; readonly inName: RegExp }[] = 
     inName: /location|city|place|address|country|region|state|destination|origin/i,
   },
   { inText: /https?:\/\/|\bwww\./i, inName: /url|uri|link|href|website/i },
-  { inText: /[\w.+-]+@[\w-]+\.\w/, inName: /e-?mail|recipient/i },
+  { inText: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]+\.\w/, inName: /e-?mail|recipient/i },
   {
     // A file.
     inText:

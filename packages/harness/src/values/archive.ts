@@ -1,3 +1,4 @@
+import { longestQuery } from "../discovery/query.ts";
 import { stem } from "../discovery/stem.ts";
 import { relatedTo } from "../discovery/thesaurus.ts";
 import { eachAround } from "./around.ts";
@@ -34,6 +35,8 @@ const relatedWeight = 0.4;
 const wholeWeight = 2;
 const partWeight = 0.5;
 const shortestPart = 4;
+/** Unknown identifiers of a query that are looked for within others: each looks through all lines. */
+const mostPieces = 6;
 const mostLending = 300;
 const mostLooked = 40;
 const mostOfForm = 10;
@@ -87,6 +90,7 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
     for (const { number } of holding) best.set(number, wholeWeight * Math.log(1 + lines.length / (1 + holding.length)) ** 2);
   };
 
+  let pieces = 0;
   const meetChunk = ({ whole, words }: Chunk): Map<number, number> => {
     const best = new Map<number, number>();
     meet(
@@ -97,7 +101,7 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
       for (const word of words) meet([[word, 1], ...relatedTo(word).map((other) => [other, relatedWeight] as const)], best);
       return best;
     }
-    if (!whole.some((token) => holders.has(token))) meetPart(whole[0]!, best);
+    if (!whole.some((token) => holders.has(token)) && (pieces += 1) <= mostPieces) meetPart(whole[0]!, best);
     const parts = new Map<number, number>();
     for (const word of words) {
       const part = new Map<number, number>();
@@ -108,7 +112,8 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
     return best;
   };
 
-  const find = (query: string, limit: number): FoundValues[] => {
+  const find = (words: string, limit: number): FoundValues[] => {
+    const query = words.slice(0, longestQuery);
     const chunks = chunksOf(query).filter(({ whole, words }) => whole.length > 0 || words.some((word) => !filler.has(word)));
     const asked = new Set(chunks.flatMap(({ whole, words }) => [...whole, ...words]));
     const wanted = new Set(kinds.filter(({ words }) => [...tokensOf(words)].some((word) => asked.has(word))).map(({ kind }) => kind));
@@ -116,6 +121,7 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
     const kindWords = new Set(kinds.flatMap(({ words }) => [...tokensOf(words)]));
     const isKind = (token: string): boolean => kindWords.has(token);
     const names = chunks.map(({ whole, words }) => !(whole.length > 0 ? whole.some(isKind) : words.every(isKind)));
+    pieces = 0;
     const met = chunks.map((chunk, at) => meetChunk(names[at]! ? chunk : plainly(chunk)));
     const totals = new Map<number, number>();
     for (const one of met) for (const [number, score] of one) totals.set(number, (totals.get(number) ?? 0) + score);

@@ -31,7 +31,7 @@ export const valueKinds: readonly ValueKind[] = [
     pattern: /(?<![\w./:@-])[a-z0-9][\w.-]*(?::\d+)?(?:\/[\w.-]+)+(?::[\w][\w.-]*\w|@sha256:[0-9a-f]{64})/g,
   },
   { kind: "package", words: "package module dependency", pattern: /(?<![\w/])@[\w.-]+\/[\w.-]+(?:@[\w.^~+-]+\w)?/g },
-  { kind: "email", words: "email mail address", pattern: /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g },
+  { kind: "email", words: "email mail address", pattern: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+/g },
   {
     kind: "time",
     words: "time date deadline timestamp when",
@@ -123,8 +123,13 @@ export const valueKinds: readonly ValueKind[] = [
   { kind: "quoted", words: "value text string", pattern: /"((?:[^"\\\n]|\\.){3,200})"|`([^`\n]{3,200})`/g },
 ];
 
+/** Of longer lines the beginning is read, and the whole counts as a value: what it holds is one long thing. */
+const longestRead = 2_000;
+
 /** The exact values of a line, in the order they stand. */
-export function valuesIn(line: string, kinds: readonly ValueKind[] = valueKinds): ExactValue[] {
+export function valuesIn(whole: string, kinds: readonly ValueKind[] = valueKinds): ExactValue[] {
+  if (whole.length > longestRead) return [...valuesIn(whole.slice(0, longestRead), kinds), { kind: "long", value: whole, at: 0 }];
+  const line = whole;
   const found: ExactValue[] = [];
   const isTaken = new Uint8Array(line.length);
   for (const { kind, pattern } of kinds) {

@@ -1,9 +1,16 @@
 import type { Around } from "./around.ts";
 import { aroundOf, createTies } from "./around.ts";
+import { valuesIn } from "./kinds.ts";
 
-/** Lines longer than this are laid out anew where they are JSON, and else cut between words. Nothing within a word changes. */
+/**
+ * Lines longer than this are laid out anew where they are JSON, and else cut between words: never within a word or a value, up
+ * to lengths that tokens, signed addresses and certificates have.
+ */
 const longLine = 400;
-const longestWord = 1_000;
+const longestWord = 16_000;
+const longestValue = 1_200;
+/** A value of several lines. */
+const block = /^(-----BEGIN [^\n-]+-----\n[^-]{1,16000}\n-----END [^\n-]+-----)$/m;
 
 /** A text as its lines, without their indentation. */
 export interface LaidOut {
@@ -23,7 +30,7 @@ const mostAbove = 14;
  * fields, a value under a heading with the heading.
  */
 export function layOut(text: string, mostLines = Infinity): LaidOut {
-  const lines = atMost(text.split("\n").flatMap(pieces), mostLines);
+  const lines = atMost(text.split(block).flatMap(linesOf), mostLines);
   const placed = lines.map(placeOf);
   const blocks = new Uint32Array(lines.length);
   for (let number = 1; number < lines.length; number += 1) {
@@ -55,6 +62,14 @@ export function atMost(lines: readonly string[], most: number): readonly string[
 function spread(places: readonly number[], most: number): readonly number[] {
   if (places.length <= most) return places;
   return Array.from({ length: Math.max(0, most) }, (_, n) => places[Math.floor((n * places.length) / most)]!);
+}
+
+/** Of every second part, which is a value of several lines, one. */
+function linesOf(part: string, place: number, parts: readonly string[]): string[] {
+  if (place % 2 === 1) return [part];
+  const start = place > 0 && part.startsWith("\n") ? 1 : 0;
+  const end = place < parts.length - 1 && part.endsWith("\n") ? part.length - 1 : part.length;
+  return end < start || (start === end && parts.length > 1) ? [] : part.slice(start, end).split("\n").flatMap(pieces);
 }
 
 function pieces(line: string): string[] {
@@ -102,17 +117,24 @@ function cut(line: string): string[] {
   const found: string[] = [];
   let rest = line;
   while (rest.length > longLine) {
-    const head = rest.slice(0, longLine);
-    const sentence = Math.max(head.lastIndexOf(". "), head.lastIndexOf("; "));
-    let end = sentence > longLine / 3 ? sentence + 1 : head.lastIndexOf(" ");
-    if (end <= 0) {
-      const next = rest.slice(0, longestWord).search(/\s/);
-      end = next > 0 ? next : Math.min(rest.length, longestWord);
-    }
+    const end = endOf(rest);
     found.push(rest.slice(0, end));
     rest = rest.slice(end);
   }
   return [...found, rest];
+}
+
+function endOf(rest: string): number {
+  const head = rest.slice(0, longLine);
+  const sentence = Math.max(head.lastIndexOf(". "), head.lastIndexOf("; "));
+  const end = sentence > longLine / 3 ? sentence + 1 : head.lastIndexOf(" ");
+  if (end <= 0) {
+    const next = rest.slice(0, longestWord).search(/\s/);
+    return next > 0 ? next : Math.min(rest.length, longestWord);
+  }
+  const value = valuesIn(rest.slice(0, longestValue)).find((one) => one.at < end && end < one.at + one.value.length);
+  if (value === undefined || value.at + value.value.length >= longestValue) return end;
+  return value.at > longLine / 3 ? value.at : value.at + value.value.length;
 }
 
 /** How a line stands: `empty` has only brackets and commas. */

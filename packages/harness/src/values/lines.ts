@@ -17,6 +17,8 @@ export interface Origin {
   readonly at: number;
   /** What it shows, where that can change: real paths of files, or a note. */
   readonly of?: readonly string[];
+  /** The handle by which the whole of an output can be read. */
+  readonly output?: string;
 }
 
 /** A line that holds something exact, with what it belongs with. */

@@ -3,6 +3,7 @@ import { lowestTrust } from "@holdfast/protocol/trust";
 import type { BlobStore, CallContext, Tool } from "@holdfast/runtime";
 import { fieldsOf } from "../discovery/fields.ts";
 import type { Archive } from "./archive.ts";
+import type { Origin } from "./lines.ts";
 import type { Remember } from "./remember.ts";
 import type { FoundValues } from "./standing.ts";
 
@@ -11,6 +12,8 @@ const answerChars = 1_200;
 const mostFound = 5;
 /** What the first takes at most of it, so that the next ones have room. */
 const firstShare = 0.5;
+/** A longer line is never shown as if it were whole. */
+const longestWhole = 1_000;
 
 /**
  * `lookup`, which finds any exact value that was seen in the session by words about it; it answers with the lines that hold it,
@@ -78,19 +81,27 @@ function answer(archive: Archive, query: string): CallOutcome {
   return { status: "completed", text: shown.join("\n"), trust: lowestTrust(...trusts) };
 }
 
-/** A line is never cut; those that fit least are left out where there is no room. */
+/** Lines that fit least are left out where there is no room. Of one that is too long for any answer there is the head, and where the whole is. */
 function show(found: FoundValues, number: number, chars: number): string {
-  const { lines } = found;
+  const { lines, origin } = found;
   let left = chars;
   const kept = lines.filter(({ text }, place) => {
-    const fits = place === 0 || text.length <= left;
-    if (fits) left -= text.length;
+    const length = Math.min(text.length, longestWhole);
+    const fits = place === 0 || length <= left;
+    if (fits) left -= length > chars ? chars / 2 : length;
     return fits;
   });
   // The one that fits best first: what stands before it in its text may be another's.
   const [best, ...others] = kept as [(typeof kept)[number], ...typeof kept];
-  const text = [best, ...others.toSorted((a, b) => a.number - b.number)].map((line) => line.text);
+  const text = [best, ...others.toSorted((a, b) => a.number - b.number)].map((line) => whole(line.text, origin, chars));
   return [`${number}. ${text.join("\n   ")}`, `   (${about(found)})`].join("\n");
+}
+
+function whole(text: string, { seq, output }: Origin, chars: number): string {
+  if (text.length <= longestWhole) return text;
+  const where = output === undefined ? `history_read from ${seq}` : `read_output ${output}`;
+  const head = text.slice(0, Math.floor(chars / 2)).toWellFormed();
+  return `${head}… [only the first ${head.length} of ${text.length} characters; the whole: ${where}]`;
 }
 
 /** Where it is from, how far it is to be trusted where that is less than usual, and whether it still holds. */

@@ -128,7 +128,8 @@ async function take(kept: Kept, event: Recorded, past: Past): Promise<void> {
       const seq = result.output === undefined ? event.seq : (outputs.get(result.output) ?? event.seq);
       if (result.output !== undefined) outputs.set(result.output, seq);
       const of = (outcome.seen ?? []).map(({ path }) => path);
-      archive.add(whole ?? result.text, { ...origin(result, { speaker: "tool", from, trust: result.trust }), seq, of });
+      const handle = result.output === undefined ? {} : { output: result.output };
+      archive.add(whole ?? result.text, { ...origin(result, { speaker: "tool", from, trust: result.trust }), seq, of, ...handle });
       return;
     }
     case "edits.undone":
