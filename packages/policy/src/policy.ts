@@ -1,6 +1,7 @@
 import type { Json, ValueOrigin } from "@holdfast/protocol";
-import type { Policy, PolicyDecision, PolicyRequest } from "@holdfast/runtime/ports/policy";
+import type { Executed, Policy, PolicyDecision, PolicyRequest } from "@holdfast/runtime/ports/policy";
 import { aloneFacts } from "./decide/alone.ts";
+import { executes } from "./decide/executes.ts";
 import type { IsMcpAllowed } from "./decide/facts-of.ts";
 import { factsOf } from "./decide/facts-of.ts";
 import { type AloneFacts, type FactAnswer, judge, judgePart, unanswered } from "./decide/judge.ts";
@@ -40,6 +41,7 @@ export interface Explanation {
 
 export interface ExplainingPolicy extends Policy {
   digest: NonNullable<Policy["digest"]>;
+  executes(line: string, cwd: string): Executed;
   /** May throw where the host can't be asked; `decide` makes a review of that. */
   explain(request: PolicyRequest): Promise<Explanation>;
 }
@@ -92,6 +94,7 @@ export function createPolicy(options: PolicyOptions = {}): ExplainingPolicy {
         return unanswered;
       }
     },
+    executes: (line, cwd) => executes(line, cwd, places.home),
     async digest(request) {
       const [{ canonical }, { sha256 }, { ruleDataOf }] = await Promise.all([
         import("@holdfast/runtime/canonical"),

@@ -37,11 +37,14 @@ export const approval = z.object({
 });
 export type Approval = z.infer<typeof approval>;
 
-/** An offer that was taken. `files`: workspace files that the call executes, with their content's digest: it holds while they stay so. */
+/**
+ * An offer that was taken. `files`: workspace files that the call executes, with their content's digest, null for one that
+ * would be executed and isn't there: it holds while they stay so.
+ */
 export const grant = z.object({
   for: grantFor,
   offer,
-  files: z.array(z.tuple([z.string(), z.string()])),
+  files: z.array(z.tuple([z.string(), z.string().nullable()])),
 });
 export type Grant = z.infer<typeof grant>;
 

@@ -119,3 +119,46 @@ describe("what was allowed is compared once more when its turn has come", () => 
     expect(ran).toEqual([{ [script]: "v2" }]);
   });
 });
+
+const other = "/w/GNUmakefile";
+const again: Step = [["run", { n: 2 }]];
+
+async function granted(ports: Ports): Promise<{ readonly open: number }> {
+  const { session, end } = await runPrompt(ports);
+  await answerApproval(ports, session, { ...yes(end.approvals[0]!), grant: { for: "session", offer: "1" } });
+  return { open: (await drive(ports, session, { waiting: "return" })).approvals.length };
+}
+
+describe("a rule for the session", () => {
+  test("ends where a file appears that the build tool, or the shell, would take instead", async () => {
+    const { ports, ran } = editing([[["run", {}]], [["edit", { [other]: "v1" }]], again], "make deploy", new Map([["/w/Makefile", "v1"]]));
+    expect(await granted(ports)).toEqual({ open: 1 });
+    expect(ran).toHaveLength(1);
+  });
+
+  test("holds for calls that name other files, and not for those that run other programs", async () => {
+    for (const [runs, open] of [
+      [[], 0],
+      [["/w/b"], 1],
+    ] as const) {
+      const files = new Map([
+        ["/w/a", "v1"],
+        ["/w/b", "v1"],
+      ]);
+      const { ports, ran } = editing([[["run", {}]], again], "tool", files);
+      const executes = () => {
+        const isFirst = ran.length === 0;
+        return { paths: isFirst ? [] : ["/w/b"], programs: isFirst ? ["/w/a"] : ["/w/a", ...runs], isWhole: true };
+      };
+      expect(await granted({ ...ports, policy: { ...ports.policy, executes } })).toEqual({ open });
+    }
+  });
+
+  test("ends with any change of the workspace where the line doesn't tell what it runs", async () => {
+    const { ports, ran } = editing([[["run", {}]], again, [["edit", { x: "v2" }]], again], "./dep*", new Map());
+    const policy = { ...ports.policy, executes: () => ({ paths: [], programs: [], isWhole: false }) };
+    const snapshot = async () => ({ subject: `s${ran.length > 1}`, manifest: "m", gitTree: null });
+    expect(await granted({ ...ports, policy, observer: { ...ports.observer, snapshot } })).toEqual({ open: 1 });
+    expect(ran).toHaveLength(2);
+  });
+});

@@ -36,12 +36,13 @@ function bellOf({ home, isEphemeral }: HostOptions): string | null {
 }
 
 /** The policy, with the parser of the shell, is needed when the model has answered: it is loaded while the first request is out. */
-function lazyPolicy(options: PolicyOptions): Policy & { load(): void; digest: NonNullable<Policy["digest"]> } {
+function lazyPolicy(options: PolicyOptions): Required<Policy> & { load(): void } {
   let policy: Promise<ExplainingPolicy> | undefined;
   const load = () => (policy ??= import("@holdfast/policy").then(({ createPolicy }) => createPolicy(options)));
   return {
     load: () => void load(),
     decide: async (request) => (await load()).decide(request),
+    executes: async (line, cwd) => (await load()).executes(line, cwd),
     digest: async (request) => (await load()).digest(request),
   };
 }

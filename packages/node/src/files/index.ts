@@ -7,7 +7,7 @@ import { fileOperations, type FileOperations } from "./file-operations.ts";
 import { identify, rootOf } from "./identify.ts";
 import { lockDatabase, type LockDatabase } from "./lock-database.ts";
 import { standing } from "./look.ts";
-import { readFile } from "./read.ts";
+import { readFile, stampOf } from "./read.ts";
 import { glob, list, search } from "./search.ts";
 
 export interface FilesOptions {
@@ -86,6 +86,7 @@ export function createFiles(options: FilesOptions): Files & { close(): void } {
     roots,
     identify: (path) => identify(path, base),
     read: readFile,
+    stamp: stampOf,
     glob: (pattern, path, limit) => glob(pattern, path, limit, places),
     list: (pattern, path, limit) => list(pattern, path, limit, places),
     search: (query, signal) => search(query, signal, places),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
+import { lstat, open, type FileHandle } from "node:fs/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { FileContent } from "@holdfast/runtime/ports/files";
 import { pathOf } from "./held.ts";
@@ -25,6 +25,14 @@ export async function readFile(realPath: string, maxBytes: number): Promise<File
   } finally {
     await handle.close();
   }
+}
+
+/** A change of the content always changes the time of the last status change, which no program can set. */
+export async function stampOf(realPath: string): Promise<string> {
+  const stat = await lstat(realPath, { bigint: true }).catch((error) => {
+    throw asRefusal(realPath, error);
+  });
+  return `stat:${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
 }
 
 /** Reads on past the size that `stat` gave: it may grow, and files of /proc say 0. */

@@ -59,7 +59,7 @@ export async function takeAnswer(driver: Driver, op: Answer): Promise<SessionEve
       return refused("approval_not_offered", `the rule could not be kept: ${redact(messageOf(error), ports.secrets.values())}`);
     }
   }
-  const files = wanted === "rule" || call.plan.command === undefined ? [] : await executedFiles(driver, call.plan.command, call.plan.cwd);
+  const files = wanted === "rule" ? [] : (await executedFiles(driver, call.plan)).files;
   return [answered(approval, "allow", op.by, op.note, { for: wanted, offer, files })];
 }
 

@@ -40,6 +40,6 @@ export async function requestApproval(
 
 /** What an approval is bound to: session, calls, exact input, and the workspace files that the command executes. */
 export async function approvalDigest(driver: Driver, calls: readonly string[], plan: CallPlan, inputDigest: string): Promise<string> {
-  const programs = plan.command === undefined ? [] : await executedFiles(driver, plan.command, plan.cwd);
+  const { files: programs } = await executedFiles(driver, plan);
   return sha256(JSON.stringify([driver.session, calls.length === 1 ? calls[0] : calls, inputDigest, programs]));
 }

@@ -5,7 +5,7 @@ import { grantedSource, type PolicyDecision } from "../ports/index.ts";
 import { approvalDigest } from "./approval.ts";
 import type { Driver } from "./driver.ts";
 import { settingsOf } from "./driver.ts";
-import { digestOf } from "./executed-files.ts";
+import { areAsBefore, executedFiles } from "./executed-files.ts";
 import { itemsOfSession } from "./flow-items.ts";
 
 /**
@@ -22,7 +22,7 @@ export async function decisionOf(
   const grants = driver.registers.entries("grant").map(([, grant]) => grant);
   const decided = await ask(grants.map(ruleOf), driver, callId, name, plan, inputDigest);
   if (decided.decision !== "allow" || !isGranted(decided.rule)) return decided;
-  const held = await heldGrants(driver, grants);
+  const held = await heldGrants(driver, grants, plan);
   return held.length === grants.length ? decided : ask(held.map(ruleOf), driver, callId, name, plan, inputDigest);
 }
 
@@ -41,7 +41,7 @@ export async function isAsAllowed(driver: Driver, callId: string, call: CallRegi
   }
   if (!isGranted(rule)) return true;
   const grants = registers.entries("grant").map(([, grant]) => grant);
-  const held = await heldGrants(driver, grants);
+  const held = await heldGrants(driver, grants, plan);
   if (held.length === grants.length) return true;
   return (await ask(held.map(ruleOf), driver, callId, name, plan, inputDigest)).decision === "allow";
 }
@@ -60,14 +60,11 @@ function ruleOf({ offer }: Grant): Json {
   return offer.rule;
 }
 
-/** Those whose files are as they were. */
-async function heldGrants(driver: Driver, grants: readonly Grant[]): Promise<readonly Grant[]> {
-  const isHeld = await Promise.all(
-    grants.map(async ({ files }) => {
-      const now = await Promise.all(files.map(([path]) => digestOf(driver, path)));
-      return files.every(([, digest], index) => digest === now[index]);
-    }),
-  );
+/** Those whose files are as they were, where this call runs no others. */
+async function heldGrants(driver: Driver, grants: readonly Grant[], plan: CallPlan): Promise<readonly Grant[]> {
+  if (grants.length === 0) return [];
+  const now = await executedFiles(driver, plan);
+  const isHeld = await Promise.all(grants.map(({ files }) => areAsBefore(driver, files, now)));
   return grants.filter((_, index) => isHeld[index]);
 }
 

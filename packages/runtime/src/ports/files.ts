@@ -74,6 +74,11 @@ export interface Files {
   identify(path: string): Promise<PathIdentity>;
   /** Throws `file_missing`, `file_unreadable` (with the reason). Reads at most `maxBytes`, else throws `file_unreadable`. */
   read(realPath: string, maxBytes: number): Promise<FileContent>;
+  /**
+   * What tells a file's content from another without reading it: its size, and times and numbers that the file system alone
+   * sets. For files that are too large to read, or can't be. Throws as `read` does.
+   */
+  stamp?(realPath: string): Promise<string>;
   /** Names by glob, .gitignore respected, newest change first. `truncated` where `limit` cut it. */
   glob(pattern: string, path: string, limit: number): Promise<{ readonly paths: readonly string[]; readonly truncated: boolean }>;
   /** The same files in order of path, with their sizes in bytes. */

@@ -67,12 +67,24 @@ export interface PolicyDecision {
   readonly origins?: readonly ValueOrigin[];
 }
 
+/** What a command line executes, as far as its text tells. Paths are absolute where the line's folder is. */
+export interface Executed {
+  /** Everything its words may name. */
+  readonly paths: readonly string[];
+  /** What runs: programs with their folder, scripts, modules. There may be no such file. */
+  readonly programs: readonly string[];
+  /** False where what runs depends on more than these: on a variable, a glob, code that only exists when it runs. */
+  readonly isWhole: boolean;
+}
+
 /** The source of rules that a person allowed for a session. */
 export const grantedSource = "this session";
 
 /** Deterministic; decides before anything runs. What can't be parsed or proved is never `allow`. Never throws. */
 export interface Policy {
   decide(request: PolicyRequest): Promise<PolicyDecision>;
+  /** Reads the line alone. Absent: words are taken as they stand. */
+  executes?(line: string, cwd: string): Executed | Promise<Executed>;
   /** Hex SHA-256 over all rules in force for such a request, in their order; the same rules have the same digest on every machine. */
   digest?(request: Pick<PolicyRequest, "mode" | "isTrusted" | "isPlanning" | "granted">): Promise<string>;
 }
