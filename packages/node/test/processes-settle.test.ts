@@ -87,6 +87,14 @@ describe("a secret that a command was given by a process that is gone", () => {
   });
 });
 
+it("the secrets of a run that never started go with its claim", async () => {
+  const folder = join(place.home, "commands/session/runs/unstarted/1");
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["given", "request.1.1"]) writeFileSync(join(folder, name), secret);
+  expect(await processes.revoke("session", "unstarted", 1)).toEqual({ taken: [] });
+  expect(readdirSync(folder)).toEqual(["start"]);
+});
+
 describe("what a command made that would run later", () => {
   const made = join(place.workspace, ".envrc");
   const fileIn = (text: string): string => /moved \S+ out of the workspace, to (\S+): /.exec(text)?.[1] ?? "nowhere";

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { RunFolder } from "./folders.ts";
 
 /**
@@ -18,4 +19,17 @@ export function readGiven(folder: RunFolder): readonly string[] {
   } catch {
     return [];
   }
+}
+
+/** Of a run that will never start: its secrets, and what its wrapper was to read, which holds them too. */
+export function forgetGiven(folder: RunFolder): void {
+  const secret = readdirSync(folder.base).filter((name) => name === basename(folder.given) || name.startsWith(request));
+  for (const name of secret) rmSync(join(folder.base, name), { force: true });
+}
+
+const request = "request.";
+
+/** What a wrapper is to read, as this process's command of this number. */
+export function requestPath(folder: RunFolder, number: number): string {
+  return join(folder.base, `${request}${process.pid}.${number}`);
 }

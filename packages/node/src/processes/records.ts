@@ -18,6 +18,7 @@ import { join } from "node:path";
 import type { CommandEnd, CommandLimit, SandboxRefusal } from "@holdfast/runtime/ports/processes";
 import { fileName, runFolder, sessionFolders } from "./folders.ts";
 import type { RunFolder } from "./folders.ts";
+import { forgetGiven } from "./given.ts";
 import { isAlive } from "./identity.ts";
 
 export interface Ended {
@@ -186,6 +187,7 @@ export function revokeClaim(folder: RunFolder): boolean {
   } finally {
     closeSync(file);
   }
+  forgetGiven(folder);
   return true;
 }
 

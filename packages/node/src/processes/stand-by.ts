@@ -2,10 +2,10 @@ import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { requestPath } from "./given.ts";
 import { startTimeOf } from "./identity.ts";
 import type { Launch } from "./launch.ts";
 import type { Saying, Wrapper } from "./wrapper.ts";
@@ -62,7 +62,7 @@ export function createStandBy(mark: string): StandBy {
       if (!canStandBy(launch)) return spawnWrapper(launch);
       const shell = shellFor(launch);
       const number = (started += 1);
-      const request = join(launch.folder.base, `request.${process.pid}.${number}`);
+      const request = requestPath(launch.folder, number);
       try {
         writeFileSync(request, requestOf(launch), { mode: 0o600 });
       } catch (error) {
