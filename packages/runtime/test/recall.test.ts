@@ -1,7 +1,8 @@
 import type { Recall, RecallEvent } from "@holdfast/runtime";
+import { drive, post } from "@holdfast/runtime";
 import { expect, test } from "vitest";
 import { expectLaw } from "./invariants.ts";
-import { createTestModel, createWorld, portsOf, runPrompt, testCheck } from "./kit.ts";
+import { createTestModel, createWorld, newSession, portsOf, runPrompt, say, testCheck } from "./kit.ts";
 
 const context = { kind: "documents", source: "docs/a.md:1-4", reason: "a check failed" } as const;
 
@@ -49,4 +50,22 @@ test("a search that fails ends no turn, and nothing is recalled before a samplin
   const model = createTestModel(() => ({ text: "done" }));
   await runPrompt({ ...portsOf(createWorld({ model })), recall: { on: async () => ((asked += 1), []) } });
   expect([model.requests.length, asked]).toEqual([1, 0]);
+});
+
+test("a search that never ends holds no turn that is interrupted", async () => {
+  const model = createTestModel(() => ({}));
+  const world = createWorld({ model, check: () => false });
+  const asked: string[] = [];
+  const recall: Recall = {
+    on: (_, signal) => {
+      void post(ports, session, { type: "interrupt", by: "me" });
+      signal.addEventListener("abort", () => asked.push("aborted"));
+      return new Promise(() => {});
+    },
+  };
+  const ports = { ...portsOf(world), recall };
+  const session = await newSession(ports, {}, [testCheck]);
+  await post(ports, session, say("do it"));
+  expect((await drive(ports, session, { waiting: "return" })).standing).toBe("interrupted");
+  expect(asked).toEqual(["aborted"]);
 });

@@ -8,14 +8,14 @@ export interface BudgetLine {
   readonly share: number;
   /** Tokens, however large the window is. */
   readonly cap: number;
-  /** Where all parts before the conversation are too much together, the lowest goes first. Infinite: never. */
+  /** Where all parts before the conversation are too much together, the lowest goes first. Infinite: never, and it isn't cut for its cap either. */
   readonly priority: number;
 }
 
 /**
  * What each kind may take. What is observed of the world is held to it when it is observed (`fitWorld`); goal, notes, facts
  * and exact values when the conversation is shortened; results of tools when they come; the conversation itself by being
- * shortened. Instructions and tools are fixed, and measured by the evaluation `context-cost`.
+ * shortened. What says what is allowed and where the work is (`world`, `goal`) is never cut: its cap is shown, not held. Instructions and tools are fixed, and measured by the evaluation `context-cost`.
  */
 export const budget: Readonly<Record<ContextKind, BudgetLine>> = {
   instructions: { share: 0.1, cap: 4_000, priority: Infinity },

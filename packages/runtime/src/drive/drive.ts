@@ -297,7 +297,7 @@ async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Pro
       case "sandbox":
         return await tendSandbox(driver, effect.need);
       case "judge":
-        return await judgeRound(driver, effect.round);
+        return await judgeRound(driver, effect.round, signal);
       case "output":
         return await judgeOutput(driver, effect.step);
       case "compact":

@@ -77,7 +77,7 @@ export async function runCheck(driver: Driver, effect: Extract<Effect, { type: "
 }
 
 /** What the evidence of a round amounts to, and what the model is told where it may try again. */
-export async function judgeRound(driver: Driver, round: number): Promise<SessionEvent[]> {
+export async function judgeRound(driver: Driver, round: number, signal: AbortSignal): Promise<SessionEvent[]> {
   const { limits } = settingsOf(driver);
   const evidence = driver.registers.entries("evidence").map(([, one]) => one);
   const stale = driver.head.turn?.checking?.isReopened === true ? [] : driver.ports.verifier.stale(evidence);
@@ -107,7 +107,7 @@ export async function judgeRound(driver: Driver, round: number): Promise<Session
     type: "notice.added",
     payload: { notice: { kind: "notice", id: newId(driver)("itm"), trust: "tool", text } },
   };
-  return [judged, told, ...(await recallAt(driver, { type: "check_failed", text }))];
+  return [judged, told, ...(await recallAt(driver, { type: "check_failed", text }, signal))];
 }
 
 async function changesOfTurn(driver: Driver): Promise<{ changes: FileChange[]; changesKnown: boolean }> {
