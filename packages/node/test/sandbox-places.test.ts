@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { makePlace, ownEnvironment, processesAt, runToEnd, specFor } from "./processes-fixture.ts";
+import { makePlace, ownEnvironment, processesAt, resultOf, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
 import type { Place } from "./processes-fixture.ts";
 import type { ProcessesOptions } from "@holdfast/node/processes/index";
 
@@ -39,7 +39,7 @@ function person(options: Partial<ProcessesOptions> & { readonly root?: (place: P
     const confinement = { mode: "workspace-write" as const, roots: [root] };
     return (await runToEnd(processes, specFor(place, command, { cwd: root, confinement }))).text;
   };
-  return { place, root, other, run };
+  return { place, root, other, run, processes };
 }
 
 const sha = "1234567890123456789012345678901234567890";
@@ -142,5 +142,48 @@ describe("what is hidden below a folder that a command writes in", () => {
     await run("mv config c2; echo evil >.vscode/sub/evil; true");
     expect(await run("cat c2/a.pem config/a.pem 2>&1; true")).not.toContain("SECRET");
     expect(existsSync(join(root, ".vscode/sub/evil"))).toBe(false);
+  });
+});
+
+describe("what is kept, but replaced while a command runs", () => {
+  it("names no program that it didn't name before; what its owner changed stays", async () => {
+    const { place, root, processes } = person();
+    git(root, "init", "-q");
+    git(root, "config", "alias.mine", "!true");
+    const config = join(root, ".git/config");
+    const ran = join(place.base, "ran");
+    const until = (line: string) => `echo up; until ${line}; do sleep 0.02; done 2>/dev/null`;
+    const confinement = { mode: "workspace-write" as const };
+    const first = await processes.start(specFor(place, until("grep -q late .git/config"), { confinement }));
+    await untilOutput(processes, first.ref, "up");
+    git(root, "config", "user.email", "late");
+    const { text } = await resultOf(processes, first.ref, await first.ended);
+    expect(text).toBe("up\n");
+    const evil = until(`printf '[core]\\n\\tfsmonitor = touch ${ran}\\n' >>.git/config`);
+    const second = await processes.start(specFor(place, evil, { confinement }));
+    await untilOutput(processes, second.ref, "up");
+    git(root, "config", "user.email", "later");
+    expect((await resultOf(processes, second.ref, await second.ended)).text).toContain("set-aside");
+    git(root, "status");
+    expect(existsSync(ran)).toBe(false);
+    expect(existsSync(config)).toBe(false);
+  });
+
+  it("is no other link, where it is one", async () => {
+    const { place, root, run } = person();
+    git(root, "init", "-q");
+    renameSync(join(root, ".git"), join(root, "gitdata"));
+    symlinkSync("gitdata", join(root, ".git"));
+    mkdirSync(join(root, "settings"));
+    symlinkSync("settings", join(root, ".vscode"));
+    const evil = `cp -r gitdata mine; git config --file mine/config core.fsmonitor 'touch ${place.base}/ran'`;
+    const text = await run(
+      `${evil}; rm .git; ln -s mine .git; rm .vscode; mkdir .vscode; echo evil >.vscode/tasks.json; echo e >settings/x`,
+    );
+    expect(text.match(/set-aside/g)).toHaveLength(2);
+    git(place.userHome, "-C", "project", "init", "-q");
+    git(root, "status");
+    for (const path of [join(place.base, "ran"), join(root, ".vscode"), join(root, "settings/x")])
+      expect(existsSync(path), path).toBe(false);
   });
 });

@@ -29,6 +29,8 @@ export interface RunFolder {
   readonly pass: string;
   /** The repositories that were protected from the run. */
   readonly links: string;
+  /** What stood at the places that it couldn't change. */
+  readonly kept: string;
   /** Places where nothing was to appear, and the roots that they are in. */
   readonly absent: string;
   /** Holds what was moved out of the workspace: beside the sessions' folders, for it may be its owner's. */
@@ -61,6 +63,7 @@ export function runFolder(home: string, ref: string): RunFolder {
     limited: under("limited"),
     pass: under("pass"),
     links: under("links"),
+    kept: under("kept"),
     absent: under("absent"),
     removed: join(home, "removed", session, "runs", id, attempt),
     given: under("given"),

@@ -82,6 +82,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
   const workspaceRoots = (options.workspaceRoots ?? []).map(nearestReal);
   const userHome = nearestReal(options.userHome ?? environment["HOME"] ?? homedir());
   const scripts = options.scripts ?? defaultScripts;
+  const git = createGit(userHome, workspaceRoots);
   const context: LaunchContext = {
     home,
     userHome,
@@ -94,7 +95,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     entries: options.launcher === undefined ? null : { folder: entriesFolder(home), launcher: nearestReal(options.launcher) },
     outerPath: outerPath(environment["PATH"], workspaceRoots),
     networks: createNetworks(home, options.resolve),
-    gitlinks: createGitlinks(createGit(userHome, workspaceRoots)),
+    gitlinks: createGitlinks(git),
     sandbox: () => ({ ...defaultSandbox(), ...options.sandbox }),
     joinAt: null,
     onLink: () => undefined,
@@ -123,6 +124,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     folder: runFolder(home, ref),
     networkFolder,
     networks: context.networks,
+    git,
     gitlinks: context.gitlinks,
     standBy,
     watch: bounds().watch,

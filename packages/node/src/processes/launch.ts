@@ -9,6 +9,7 @@ import type { Link, Networks } from "../sandbox/network.ts";
 import { commandReach } from "../sandbox/network.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
 import { noteLinks } from "../sandbox/gitlinks.ts";
+import { noteKept } from "../sandbox/replaced.ts";
 import type { KnownLinks, ListGitlinks } from "../sandbox/gitlinks.ts";
 import { nearestReal } from "../sandbox/real.ts";
 import { findProgram } from "../sandbox/programs.ts";
@@ -165,6 +166,7 @@ export async function prepareLaunch(
   const view = programs === null ? null : viewFor(links);
   const line = programs === null || view === null ? command : confined(programs, view);
   if (view !== null && view.absent.length > 0) noteAbsent(folder.absent, roots.map(nearestReal), view.absent);
+  if (view !== null && view.kept.length > 0) noteKept(folder.kept, view.kept);
   return {
     folder,
     within: isRoot ? (link?.before ?? []) : [],

@@ -2,6 +2,8 @@ import { appendFileSync, existsSync, rmSync } from "node:fs";
 import { uptime } from "node:os";
 import { disarmNewLinks } from "../sandbox/gitlinks.ts";
 import type { ListGitlinks } from "../sandbox/gitlinks.ts";
+import type { Git } from "../observer/git.ts";
+import { disarmReplaced } from "../sandbox/replaced.ts";
 import { forgetAbsent, removeIntruders } from "../sandbox/intruders.ts";
 import { scrubFile } from "../secrets/scrub.ts";
 import type { RunGroup } from "./cgroup.ts";
@@ -18,6 +20,7 @@ export interface SettledRun {
   /** What its processes carry. */
   readonly mark: string;
   readonly gitlinks: ListGitlinks;
+  readonly git: Git;
   readonly watch: Watch;
   /** What the kernel holds it in; null where the watch does. */
   readonly group: RunGroup | null;
@@ -27,7 +30,7 @@ export interface SettledRun {
 
 /** What follows a command's end: first of all its secrets go. How it ended is its exit record's to say, whatever fails here. */
 export async function settleRun(run: SettledRun): Promise<void> {
-  const { folder, gitlinks, secrets } = run;
+  const { folder, git, gitlinks, secrets } = run;
   await attempt(folder, "take the secrets out of this output", () => {
     const given = readGiven(folder);
     scrubFile(folder.output, given.length === 0 ? secrets() : [...secrets(), ...given]);
@@ -36,6 +39,9 @@ export async function settleRun(run: SettledRun): Promise<void> {
   await attempt(folder, "move away what must not stay", () => takeAway(run));
   await attempt(folder, "note the limit that it passed", () => noteLimit(run));
   await attempt(folder, "look at the repositories that it named to git", () => disarmNewLinks(folder.links, folder.output, gitlinks));
+  await attempt(folder, "look at what was replaced while it ran", async () => {
+    for (const text of await disarmReplaced(folder.kept, git)) tell(folder, text);
+  });
 }
 
 /** What a command made that would run later; a wrapper that got to its exit record has seen to it. */

@@ -80,14 +80,25 @@ function holdsHooks(folder: string): boolean {
   }
 }
 
-/** True unless a configuration is known to name no program: git reads it, as it would. */
+/** True unless a configuration is known to name no program. */
 async function runsPrograms(git: Git, root: string, path: string): Promise<boolean> {
-  const { code, stdout } = await git(root, ["config", "--file", path, "--no-includes", "--null", "--list"]);
-  if (code !== 0) return true;
+  const settings = await armedSettings(git, root, { path });
+  return settings === null || settings.length > 0;
+}
+
+/** What of a configuration may name programs: git reads it, as it would. Null where it can't. */
+export async function armedSettings(
+  git: Git,
+  root: string,
+  of: { readonly path: string } | { readonly text: string },
+): Promise<readonly string[] | null> {
+  const [file, options] = "path" in of ? [of.path, {}] : ["-", { input: of.text }];
+  const { code, stdout } = await git(root, ["config", "--file", file, "--no-includes", "--null", "--list"], options);
+  if (code !== 0) return null;
   return stdout
     .toString("utf8")
     .split("\0")
-    .some((entry) => entry !== "" && !isHarmless(entry));
+    .filter((entry) => entry !== "" && !isHarmless(entry));
 }
 
 /** `section.key`, or `section.name.key` without its name, that names no program and no file with further settings. */

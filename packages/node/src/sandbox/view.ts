@@ -90,6 +90,8 @@ export interface View {
   readonly args: string[];
   /** Places where nothing may appear. */
   readonly absent: readonly string[];
+  /** Places that stay as they are: mounted so, or links that no mount can keep. */
+  readonly kept: readonly string[];
   /** Places that are hidden. */
   readonly hidden: readonly string[];
   isWritable(real: string): boolean;
@@ -126,10 +128,11 @@ export function viewOf(input: ViewInput): View {
   const proc = ["--proc", "/proc", ...kernelSettings().flatMap((path) => ["--ro-bind", path, path])];
   const isApproved = (path: string): boolean =>
     approved.some((each) => contains(path, each) || (contains(each, path) && own.every((root) => isProtectedItself(each, root))));
-  const absent = owned.absent.filter((path) => !isApproved(path));
+  const notApproved = (paths: readonly string[]): string[] => paths.filter((path) => !isApproved(path));
   const ground = standing?.mounts ?? groundOf(input);
   const seen = {
-    absent,
+    absent: notApproved(owned.absent),
+    kept: notApproved([...owned.readOnly, ...owned.links]),
     hidden: masked,
     isWritable: (real: string): boolean => isWritableAt(real, [...ground, ...ofCommand]),
   };
