@@ -1,4 +1,5 @@
 import type { Json, TrustLabel } from "@holdfast/protocol";
+import { parseLoosely } from "./loose-json.ts";
 import { keyOf, nameWords, rowOf, stem, tellingWords, withoutDomains, wordsOf } from "./words.ts";
 
 /**
@@ -97,11 +98,13 @@ export function piecesOf(text: string, source: Source): Piece[] {
   const pieces: Piece[] = [];
   const root = newGroup(true);
   // What commands and files of this machine show, the model may have written there itself: nothing in it is a field.
-  const value = source.label === "tool" ? undefined : parseLoosely(text);
+  const found = source.label === "tool" ? undefined : parseLoosely(text);
+  const value = found?.value;
   const isRecord =
     value !== undefined && (typeof value === "object" || typeof value === "number") && (!source.isText || isWrapped(value, source.asked));
   if (isRecord) {
     walk(value, [], newRecord(source, root), root);
+    for (const part of found!.rest) add("prose", part, [], newRecord(source, newGroup()));
     return pieces;
   }
   const plain = typeof value === "string" ? value : text;
@@ -237,15 +240,4 @@ function note(record: RecordOf, word: string): void {
   if (record.words.has(word)) return;
   record.words.add(word);
   record.group.counts.set(word, (record.group.counts.get(word) ?? 0) + 1);
-}
-
-/** JSON, also where its end was cut off. Undefined: no JSON. */
-export function parseLoosely(text: string): Json | undefined {
-  const trimmed = text.trim();
-  if (!/^[[{"\d-]/.test(trimmed)) return undefined;
-  try {
-    return JSON.parse(trimmed) as Json;
-  } catch {
-    return undefined;
-  }
 }
