@@ -2,6 +2,7 @@ import type { Mandate } from "./action.ts";
 import type { Atom } from "./atoms.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
 import { judgeDictation } from "./dictation.ts";
+import type { Marked } from "./disguise.ts";
 import { disguisedIn } from "./disguise.ts";
 import type { Finding } from "./finding.ts";
 import type { FlowMemory } from "./memory.ts";
@@ -27,7 +28,9 @@ export function judgeContent(memory: FlowMemory, tool: DescribedTool, slots: rea
   const tells = tool.hints.reachesOut !== false;
   return [
     ...texts.flatMap((slot) => judgeAddressesIn(memory, slot, mandate)),
-    ...said.flatMap((slot) => [...(tells ? judgePrivate(memory, slot) : []), ...judgeQuotation(memory, slot)]),
+    // A day is no number of a document; whatever else it says is asked about.
+    ...(tells ? texts.filter(({ role }) => role !== "time").flatMap((slot) => judgePrivate(memory, slot)) : []),
+    ...said.flatMap((slot) => judgeQuotation(memory, slot)),
     ...judgeDisguised(memory, texts, tells),
     ...judgeDictation(said, mandate, slots),
   ];
@@ -42,10 +45,15 @@ function isJudgedWhole(role: Slot["role"]): boolean {
 function judgeDisguised(memory: FlowMemory, texts: readonly Slot[], tells: boolean): Finding[] {
   const whole = texts.map(({ value }) => String(value)).join("\n");
   const plain = new Set(atomsOf(whole).map(({ key }) => key));
-  const isOthers = (atom: Atom): boolean =>
-    isAddress(atom) ? originOf(memory, atom.text).from === "prose" : tells && privateParts(memory, atom.text).length > 0;
-  const [found] = disguisedIn(memory.marks, whole).filter((atom) => !plain.has(atom.key) && isOthers(atom));
-  if (found === undefined) return [];
+  const isOthers = ({ atom, part }: Marked): boolean =>
+    part !== undefined && isSaid(memory, part)
+      ? false
+      : isAddress(atom)
+        ? originOf(memory, atom.text).from === "prose"
+        : tells && privateParts(memory, atom.text).length > 0;
+  const [marked] = disguisedIn(memory.marks, whole).filter((one) => !plain.has(one.atom.key) && isOthers(one));
+  if (marked === undefined) return [];
+  const found = marked.atom;
   const [slot] = texts;
   return [
     {
@@ -53,7 +61,7 @@ function judgeDisguised(memory: FlowMemory, texts: readonly Slot[], tells: boole
       id: "disguised",
       path: slot?.path ?? "",
       value: found.text,
-      sentence: `The call holds ${JSON.stringify(found.text.slice(0, 80))} in another writing, which stands in what was read, not in your words.`,
+      sentence: `The call holds ${JSON.stringify(found.text.slice(0, 80))} in another writing or in part, which stands in what was read, not in your words.`,
     },
   ];
 }

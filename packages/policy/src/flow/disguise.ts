@@ -5,6 +5,8 @@ import { isAddress } from "./atoms.ts";
 export interface Marked {
   readonly atom: Atom;
   readonly letters: string;
+  /** Only the part of it that tells which: the name of a host, of a mailbox. */
+  readonly part?: string;
 }
 
 /** Marked atoms by their first letters. */
@@ -14,35 +16,58 @@ const shortestAddress = 8;
 const shortestCode = 6;
 /** By so many letters they are looked up. */
 const gram = 6;
-const mostAlike = 64;
+const mostAlike = 2_000;
 
 export function mark(marks: Marks, atom: Atom): void {
   // "I come tomorrow.Please wait": a full stop without a blank makes no address that could be hidden elsewhere.
   if (atom.kind === "url" && /^[^/:.]+\.\p{Lu}[^/:.]*$/u.test(atom.text)) return;
-  const { letters } = lettersOf(atom.key.replace(/^www\./, ""));
-  if (letters.length < (isAddress(atom) ? shortestAddress : shortestCode)) return;
+  add(marks, { atom, letters: lettersOf(atom.key.replace(/^www\./, "")).letters }, isAddress(atom) ? shortestAddress : shortestCode);
+  for (const part of partsOf(atom)) add(marks, { atom, letters: lettersOf(part).letters, part }, shortestAddress);
+}
+
+function add(marks: Marks, marked: Marked, shortest: number): void {
+  const { letters, part } = marked;
+  if (letters.length < shortest) return;
   const key = letters.slice(0, gram);
   const found = marks.get(key);
-  if (found === undefined) marks.set(key, [{ atom, letters }]);
-  else if (found.length < mostAlike && !found.some((other) => other.letters === letters)) found.push({ atom, letters });
+  if (found === undefined) marks.set(key, [marked]);
+  else if (found.some((other) => other.letters === letters && (other.part === undefined) === (part === undefined))) return;
+  // So many that begin alike are decoys: what begins so is then any of them.
+  else if (found.length < mostAlike) found.push(marked);
+  else if (found.length === mostAlike) found.push({ atom: marked.atom, letters: key });
 }
+
+/**
+ * The part of an address by which somebody finds the rest: a name with digits, as nobody is called by chance; of an account,
+ * its beginning and its end.
+ */
+function partsOf({ kind, key }: Atom): string[] {
+  if (kind === "account") return [key.slice(0, accountPart), key.slice(-accountPart)];
+  if (kind !== "email" && kind !== "url") return [];
+  const host = key.replace(/^[^/]*@/, "").replace(/[/?#:].*$/, "");
+  const names = [...host.split(".").slice(0, -1), ...(kind === "email" ? [key.slice(0, key.lastIndexOf("@"))] : [])];
+  return names.filter((name) => /\d/.test(name) && /\p{L}/u.test(name));
+}
+const accountPart = 12;
 
 /**
  * The marked atoms that a text holds in another writing than their own: with blanks or signs between, "dot" and "at" in
  * words, letters of another script or width that look the same, backwards, percent-encoded, as HTML entities, base64 or hex.
  */
-export function disguisedIn(marks: Marks, text: string): Atom[] {
+export function disguisedIn(marks: Marks, text: string): Marked[] {
   if (marks.size === 0) return [];
-  const found = new Map<string, Atom>();
+  const found = new Map<string, Marked>();
   for (const reading of readingsOf(text.slice(0, longest))) {
     const own = lettersOf(reading);
     for (const { letters, starts } of [own, turned(own)]) {
       for (let at = 0; at + gram <= letters.length; at += 1) {
-        for (const { atom, letters: wanted } of marks.get(letters.slice(at, at + gram)) ?? []) {
+        for (const marked of marks.get(letters.slice(at, at + gram)) ?? []) {
+          const { atom, letters: wanted, part } = marked;
           if (!letters.startsWith(wanted, at)) continue;
           // Digits stand beside digits by chance; an address is long enough to be meant.
           const end = at + wanted.length;
-          if (isAddress(atom) || (starts.has(at) && (end === letters.length || starts.has(end)))) found.set(atom.key, atom);
+          const isLong = isAddress(atom) && (part === undefined || atom.kind === "account");
+          if (isLong || (starts.has(at) && (end === letters.length || starts.has(end)))) found.set(atom.key, found.get(atom.key) ?? marked);
         }
       }
     }
@@ -91,10 +116,13 @@ interface Letters {
 /** A text as its letters and digits alone, those that look alike as one, and without the words that stand for "." and "@". */
 function lettersOf(text: string): Letters {
   const plain = text
-    .normalize("NFKC")
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
     .toLowerCase()
-    .replaceAll(/[\u0370-\u04ff\u0500-\u052f]/g, (letter) => looksLike.get(letter) ?? letter)
-    .replaceAll(/\b(?:dot|at|punkt|point|arroba)\b/g, " ");
+    .replaceAll(/[^\u0020-\u007e]/gu, (letter) => looksLike.get(letter) ?? letter)
+    .replaceAll(/\b(?:dot|at|punkt|point|arroba)\b/g, " ")
+    .replaceAll(/[1i|]/g, "l")
+    .replaceAll("0", "o");
   let letters = "";
   const starts = new Set<number>();
   for (const [word] of plain.matchAll(/[\p{L}\p{N}]+/gu)) {
@@ -109,7 +137,7 @@ function turned({ letters, starts }: Letters): Letters {
   return { letters: [...letters].toReversed().join(""), starts: new Set([0, ...[...starts].map((at) => length - at)]) };
 }
 
-/** Letters of Cyrillic and Greek that look like Latin ones (UTS #39, confusables). */
+/** Letters of other scripts, and Latin ones of other shapes, that look like plain Latin ones (UTS #39, confusables). */
 const looksLike: ReadonlyMap<string, string> = new Map(
   [
     "аa",
@@ -137,6 +165,8 @@ const looksLike: ReadonlyMap<string, string> = new Map(
     "хx",
     "уy",
   ]
+    .concat(["ɑa", "ɡg", "ıi", "ȷj", "ɩi", "øo", "đd", "łl", "ħh", "ŧt", "ƅb", "ƒf", "ǀl", "օo", "ոn", "սu", "հh", "ցg", "զq", "յj", "աw"])
+    .concat([..."abcdefghijklmnoprstuvwyz"].map((letter, at) => `${[..."ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"][at]!}${letter}`))
     .concat(["αa", "βb", "ϲc", "εe", "ηn", "ιi", "κk", "νv", "οo", "ρp", "τt", "χx", "γy", "ωw", "ӏl"])
     .map((pair) => [pair[0]!, pair[1]!] as const),
 );

@@ -10,6 +10,8 @@ import { mark } from "./disguise.ts";
 import { isThing } from "./lexicon.ts";
 import type { Asked } from "./request.ts";
 import { isDelegating, readRequest } from "./request.ts";
+import type { Said } from "./said.ts";
+import { newSaid, numbersOf, say } from "./said.ts";
 import type { Piece, Source } from "./source.ts";
 import { isNameOf, isSecretField, piecesOf } from "./source.ts";
 import { actionOf, isReadName } from "./tool.ts";
@@ -60,18 +62,6 @@ export interface FlowMemory {
   readonly done: Map<string, Json[]>;
 }
 
-export interface Said {
-  readonly rows: string[];
-  readonly words: Set<string>;
-  readonly atoms: Set<string>;
-  readonly numbers: Set<number>;
-  readonly days: Day[];
-  /** Addresses that were given as somebody's: "her address is ana@example.com". */
-  readonly given: Set<string>;
-  /** Stems of names behind words that say to or with whom: "email Nora", "for Bo". */
-  readonly whom: Set<string>;
-}
-
 export function newMemory(): FlowMemory {
   return {
     items: 0,
@@ -99,10 +89,6 @@ export function newMemory(): FlowMemory {
     fieldDays: [],
     done: new Map(),
   };
-}
-
-function newSaid(): Said {
-  return { rows: [], words: new Set(), atoms: new Set(), numbers: new Set(), days: [], given: new Set(), whom: new Set() };
 }
 
 /** Takes in the items that came since the last time. */
@@ -222,34 +208,6 @@ function hear(memory: FlowMemory, said: string): void {
   if (left.length > 0) memory.excepted = new Set([...memory.excepted, ...left.flatMap((part) => tellingWords(withoutDomains(part)))]);
   say(memory.user, text);
   for (const number of memory.user.numbers) memory.largest = Math.max(memory.largest, number);
-}
-
-function say(said: Said, text: string): void {
-  said.rows.push(rowOf(wordsOf(text)));
-  for (const word of tellingWords(withoutDomains(text))) said.words.add(word);
-  for (const atom of atomsOf(text)) said.atoms.add(atom.key);
-  for (const number of numbersOf(text)) said.numbers.add(number);
-  said.days.push(...daysOf(text));
-  for (const sentence of text.split(/(?<=[.!?;])\s+|\n+/))
-    if (giving.test(sentence)) for (const atom of atomsOf(sentence)) said.given.add(atom.key);
-  for (const [, name] of text.matchAll(whom)) for (const word of tellingWords(name!)) said.whom.add(word);
-}
-
-const giving =
-  /\b(?:his|her|their|its|my|our|your|the|whose|['’]s)\s+(?:[\w-]+\s+){0,2}(?:e-?mail|mail|address|account|iban|number|handle|phone|url|link|website|site|page)\b.{0,20}(?:\bis\b|[:=])/i;
-const leading =
-  "to with for cc bcc and or email e-mail mail message dm text send forward invite tell ask remind notify inform ping contact pay give let";
-const whom = new RegExp(
-  `\\b(?:${leading.replaceAll(/\S+/g, (word) => `[${word[0]!}${word[0]!.toUpperCase()}]${word.slice(1)}`).replaceAll(" ", "|")})` +
-    String.raw`\s+(\p{Lu}[\p{L}'’-]+(?:\s\p{Lu}[\p{L}'’-]+)?)`,
-  "gu",
-);
-
-/** Amounts and counts, not the digits of numbers that only name something. */
-export function numbersOf(text: string): number[] {
-  return [...text.matchAll(/(?<![\p{L}\p{N}.,-])[$€£¥]?(\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?|\d{1,9}(?:\.\d+)?)(?![\p{L}\p{N}])/gu)].map(
-    (found) => Number(found[1]!.replaceAll(/[,' ]/g, "")),
-  );
 }
 
 const mostSuggested = 2_000;

@@ -4,7 +4,7 @@ import { choosing, isThing, meet } from "./lexicon.ts";
 import type { FlowMemory } from "./memory.ts";
 import type { Asked } from "./request.ts";
 import type { Piece, RecordOf, Source } from "./source.ts";
-import { keyOf, rowOf, tellingWords, withoutDomains, wordsOf } from "./words.ts";
+import { keyOf, rowOf, stem, tellingWords, withoutDomains, wordsOf } from "./words.ts";
 
 /**
  * Where a value of a call stood. `user`: in the user's words, or in trusted text. `meant`: a field of a record that the
@@ -17,16 +17,29 @@ export interface Origin {
   readonly pieces: readonly Piece[];
 }
 
+/** What is looked for where. */
+export interface Sought {
+  readonly isOfKind?: (piece: Piece) => boolean;
+  /** It says who: what others call a thing doesn't count. */
+  readonly isWhom?: boolean;
+  /** A small number that the user didn't say as that of a thing: "before 3 pm" is no meeting's. */
+  readonly isNumber?: boolean;
+}
+
 const nowhere: Origin = { from: "none", tool: null, pieces: [] };
 const ofUser: Origin = { from: "user", tool: null, pieces: [] };
 
 /** Where a value as a whole stood. */
-export function originOf(memory: FlowMemory, value: string, isOfKind: (piece: Piece) => boolean = () => true, isWhom = false): Origin {
+export function originOf(
+  memory: FlowMemory,
+  value: string,
+  { isOfKind = () => true, isWhom = false, isNumber = false }: Sought = {},
+): Origin {
   const key = keyOf(value);
   if (key === "") return ofUser;
   const atoms = atomsOf(value);
   const single = atoms.length === 1 && atoms[0]!.text.length >= value.trim().length - 1 ? atoms[0] : undefined;
-  if (isSaid(memory, value, single)) return ofUser;
+  if (!isNumber && isSaid(memory, value, single)) return ofUser;
   const fields = [
     ...(memory.named.get(key) ?? []),
     ...(single === undefined || single.key === key ? [] : (memory.named.get(single.key) ?? [])),
@@ -47,6 +60,21 @@ export function isSaid({ user, trusted }: FlowMemory, value: string, atom?: Atom
     if (atom !== undefined && atom.kind !== "code") return said.atoms.has(atom.key);
     const row = rowOf(wordsOf(value));
     return row.trim() !== "" && said.rows.some((text) => text.includes(row));
+  });
+}
+
+/** The user said a number as that of a thing: "meeting 3", "files 4 and 5", "with the id 7", "#7". */
+export function isSaidAsNumber({ user, trusted }: FlowMemory, value: string, things: ReadonlySet<string>): boolean {
+  const isThing = (word: string): boolean =>
+    /^(?:id|ids|no|nr|num|number|numbers|ref|reference)$/.test(word) || things.has(stem(word)) || meet([stem(word)], things);
+  return [user, trusted].some(({ rows, numbered }) => {
+    if (numbered.has(value)) return true;
+    return rows.some((row) => {
+      const words = row.trim().split(" ");
+      return words.some(
+        (word, at) => word === value.toLowerCase() && isThing(words.slice(0, at).findLast((one) => !/^(?:\d+|and|or|is)$/.test(one)) ?? ""),
+      );
+    });
   });
 }
 

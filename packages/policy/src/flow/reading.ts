@@ -40,10 +40,12 @@ export function judgeReading(memory: FlowMemory, tool: DescribedTool, slots: rea
       const carried = isKnown ? [] : privateParts(memory, inParts(url.text), true);
       const disguised = isKnown
         ? []
-        : disguisedIn(memory.marks, inParts(url.text)).filter(({ key, text }) => !isSaid(memory, text) && key !== url.key);
+        : disguisedIn(memory.marks, inParts(url.text)).filter(
+            ({ atom, part }) => part === undefined && !isSaid(memory, atom.text) && atom.key !== url.key,
+          );
       if (carried.length > 0) findings.push(say("carries", `carries out what was read (${carried[0]!.what})`));
       else if (disguised.length > 0)
-        findings.push(say("carries", `carries out what was read (${JSON.stringify(disguised[0]!.text)}) in another writing`));
+        findings.push(say("carries", `carries out what was read (${JSON.stringify(disguised[0]!.atom.text)}) in another writing`));
       else if (!isKnown && (memory.hosts.has(hostOf(url)) || isHostInWords(memory, hostOf(url))))
         findings.push(say("carries", "is put together for a host that only text of others names"));
       else {

@@ -1,13 +1,14 @@
 import type { Mandate } from "./action.ts";
 import { isWorkedOut } from "./amounts.ts";
 import { isDictation } from "./dictation.ts";
+import type { Atom } from "./atoms.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
 import { daysOf, isOfTime, isSameDate, isSameDay, timeZone } from "./dates.ts";
 import { judgeException } from "./exceptions.ts";
 import type { Finding } from "./finding.ts";
 import { meet } from "./lexicon.ts";
 import type { FlowMemory } from "./memory.ts";
-import { numbersOf } from "./memory.ts";
+import { numbersOf } from "./said.ts";
 import type { Origin } from "./origin.ts";
 import {
   isAskedInWords,
@@ -16,6 +17,7 @@ import {
   isPointedTo,
   isProseMeant,
   isCalledIn,
+  isSaidAsNumber,
   isSpokenOf,
   originOf,
   saysWhom,
@@ -29,8 +31,12 @@ export function judgeAddress(memory: FlowMemory, slot: Slot, mandate: Mandate): 
   const value = String(slot.value);
   const parts = atomsOf(value).filter(isAddress);
   // "Ana <ana@example.com>, Bo <bo@example.com>"
-  if (parts.length > 1) return parts.flatMap(({ text }) => judgeAddress(memory, { ...slot, value: text }, mandate));
-  const origin = originOf(memory, value, undefined, true);
+  if (parts.length > 1)
+    return [
+      ...parts.flatMap(({ text }) => judgeAddress(memory, { ...slot, value: text }, mandate)),
+      ...beside(memory, value, parts).flatMap((text) => judgeAddress(memory, { ...slot, value: text }, mandate)),
+    ];
+  const origin = originOf(memory, value, { isWhom: true });
   // The request says to whom, and it is somebody else.
   const isAnother =
     mandate.by.length > 0 &&
@@ -57,6 +63,26 @@ export function judgeAddress(memory: FlowMemory, slot: Slot, mandate: Mandate): 
     case "none":
       return isMadeOfSaid(memory, value, parts.length > 0) ? [] : [finding(memory, "unproven", "address", slot, origin)];
   }
+}
+
+/** What else stands in a list of addresses, and is not what the one beside it is called: a name gets it, too. */
+function beside(memory: FlowMemory, value: string, parts: readonly Atom[]): string[] {
+  return value.split(/[,;\n]/).flatMap((entry) => {
+    const own = parts.filter(({ text }) => entry.includes(text));
+    const rest = own
+      .reduce((left, { text }) => left.replace(text, " "), entry)
+      .replaceAll(/[<>()"']/g, " ")
+      .trim();
+    const called = new Set(
+      own.flatMap(({ text, key }) => [
+        ...tellingWords(text.replace(/@.*$/, "")),
+        ...(memory.named.get(key) ?? []).flatMap(({ record }) => [...record.words]),
+      ]),
+    );
+    return /\p{L}/u.test(rest) && !(own.length > 0 && tellingWords(rest).every((word) => called.has(word) || memory.user.words.has(word)))
+      ? [rest]
+      : [];
+  });
 }
 
 /**
@@ -114,19 +140,22 @@ export function judgePlace(memory: FlowMemory, slot: Slot): Finding[] {
 
 /** Where the value of a slot stood; that of an id, among the things of its kind. */
 export function originOfSlot(memory: FlowMemory, things: ReadonlySet<string>, { role, path, value }: Slot): Origin {
-  if (role !== "id" || !/^[\p{L}]{0,2}\d{1,9}$/u.test(String(value))) return originOf(memory, String(value), undefined, role === "address");
+  if (role !== "id" || !/^[\p{L}]{0,2}\d{1,9}$/u.test(String(value)))
+    return originOf(memory, String(value), { isWhom: role === "address" });
   const own = new Set([
     ...nameWords(path)
       .map(stem)
       .filter((word) => !/^(?:id|\d+)$/.test(word)),
     ...things,
   ]);
-  return originOf(
-    memory,
-    String(value),
-    ({ field, record }) => own.size === 0 || (field.has("id") && meet([...record.source.toolWords, ...field], own)),
-  );
+  return originOf(memory, String(value), {
+    isOfKind: ({ field, record }) => own.size === 0 || (field.has("id") && meet([...record.source.toolWords, ...field], own)),
+    isNumber: String(value).length <= longestCount && !isSaidAsNumber(memory, String(value), own),
+  });
 }
+
+/** So short a number can be a time, a day or a count as well. */
+const longestCount = 4;
 
 /** The user left it to be found: "the best rated", "all of them". What others' text speaks of wasn't found but suggested. */
 function isChosen(memory: FlowMemory, value: string, { pieces }: Origin, { by }: Mandate): boolean {
