@@ -76,11 +76,17 @@ describe("what a source says that a guarded run must decide", () => {
     ["src/a.js", "const J = JSON;\nJ.stringify = () => 1;"],
     ["src/a.js", "const { prototype } = Array, P = String.prototype;"],
     ["src/a.ts", "change(process as unknown as Ends);"],
+    ["a.py", "import posix\nposix._exit(0)"],
+    ["a.py", "from os import path, execv"],
+    ["a.py", "import os as o"],
+    ["a.py", "quit()"],
+    ["a.py", "end(os, 0)"],
   ])("%s: %s", (path, lines) => expect(may(path, lines)).toBe(true));
 
   test.each([
     ["src/a.js", "// process the lines of the queue\nconst here = process.cwd() + process.env.HOME + process.argv[2];"],
     ["src/a.js", "function process(lines) {}\nworker.process(lines);\nprocess.stdout.write(text);"],
+    ["a.py", "import os, sys\nfrom os import path, environ\nhome = os.path.join(os.getcwd(), sys.argv[1])"],
     ["src/a.ts", "const all = JSON.parse(text) as Array<Map<string, Promise<number>>>;\nconst now = new Date();"],
   ])("%s needs none for: %s", (path, lines) => expect(may(path, lines)).toBe(false));
 });

@@ -197,7 +197,13 @@ export const mayReach: readonly { readonly files: RegExp; readonly pattern: RegE
   {
     files: python,
     pattern:
-      /\b(?:builtins|atexit|gc|inspect|importlib|ctypes|signal|__import__|setattr|globals|vars|exec|eval|compile|_getframe|__builtins__|__dict__|__eq__|__ne__|__class__|__subclasses__|settrace|setprofile|modules|_exit|SystemExit)\b|getattr\(\s*(?:sys|os|builtins)\b|["']_\w*["']|["']\w*_["']|\btype\(\s*["']|class\s+\w+\([^)]*\b(?:int|float|str|bytes|bool|tuple|list|dict|set)\b|\bsys\.(?:exit|stderr|stdout)\b/,
+      /\b(?:builtins|atexit|gc|inspect|importlib|ctypes|signal|__import__|setattr|globals|vars|exec|eval|compile|_getframe|__builtins__|__dict__|__eq__|__ne__|__class__|__subclasses__|settrace|setprofile|modules|_exit|SystemExit|posix|nt|execv?[lpe]*|__contains__)\b|getattr\(\s*(?:sys|os|builtins)\b|["']_\w*["']|["']\w*_["']|\btype\(\s*["']|class\s+\w+\([^)]*\b(?:int|float|str|bytes|bool|tuple|list|dict|set)\b|\bsys\.(?:exit|stderr|stdout)\b|\b(?:exit|quit)\s*\(/,
+  },
+  {
+    // Any use of these but what only asks, and these under another name.
+    files: python,
+    pattern:
+      /^[ \t]*from\s+(?:os|sys)\s+import\s+(?!(?:path|environ|getenv|argv|listdir|walk|scandir|makedirs|mkdir|remove|sep|linesep|name|PathLike|fspath|platform|version_info|maxsize|stdin)\b(?:[ \t]*,[ \t]*(?:path|environ|getenv|argv|listdir|walk|scandir|makedirs|mkdir|remove|sep|linesep|name|PathLike|fspath|platform|version_info|maxsize|stdin)\b)*[ \t]*(?:#|$))|\bimport\b[^\n#]*\b(?:os|sys)\s+as\b|[=(,[{:]\s*(?:os|sys)\s*(?:[,)\]};]|$)|\bos\s*\.\s*(?:exec|kill|abort|fork|spawn|posix|dup|close)/m,
   },
 ];
 

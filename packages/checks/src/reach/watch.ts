@@ -6,7 +6,8 @@
 
 /** The folder in a scratch copy that holds Python's part. */
 export const watchFolder = ".holdfast-watch";
-const status = 86;
+/** What a process ends with that a source had reached. */
+export const status = 86;
 
 /** `watched`: paths of changed sources, as the ends of absolute paths. */
 export function watchEnvironment(watched: readonly string[]): Readonly<Record<string, string>> {
@@ -105,70 +106,5 @@ process.on("exit", () => {
     if (getOwnPropertyDescriptor(member[0], member[1])?.value !== member[2]) fail();
   }
 });
-`;
-}
-
-export function pythonGuard(watched: readonly string[]): string {
-  return `import atexit, os, sys, unittest
-from unittest import case, loader, result, runner, suite
-
-_watched = ${JSON.stringify(watched)}
-_exit = os._exit
-
-
-def _is_reached(frame):
-    while frame is not None:
-        if any(frame.f_code.co_filename.endswith(path) for path in _watched):
-            return not any(sys.argv[0].endswith(path) for path in _watched)
-        frame = frame.f_back
-    return False
-
-
-def _guarded(code):
-    _exit(${status} if code == 0 and _is_reached(sys._getframe(1)) else code)
-
-
-os._exit = _guarded
-_equal = unittest.TestCase.assertEqual
-
-
-class _Other:
-    pass
-
-
-def _others(value):
-    yield _Other()
-    if isinstance(value, (int, float)):
-        yield value + 1
-        yield value + 7
-    if isinstance(value, str):
-        yield value + "x"
-
-
-def _assert_equal(self, first, second, msg=None):
-    for other in _others(second):
-        try:
-            is_any = bool(first == other) and not type(first).__module__.startswith("unittest")
-        except Exception:
-            is_any = False
-        if is_any and type(first) not in (int, float, bool, complex):
-            _exit(${status})
-    _equal(self, first, second, msg)
-
-
-unittest.TestCase.assertEqual = _assert_equal
-_classes = [unittest.TestCase, result.TestResult, runner.TextTestResult, runner.TextTestRunner, suite.TestSuite, suite.BaseTestSuite, loader.TestLoader, unittest.TestProgram, case._Outcome]
-_kept = [(one, {name: value for name, value in one.__dict__.items() if callable(value)}) for one in _classes]
-_sys_exit = sys.exit
-
-
-@atexit.register
-def _compare():
-    if sys.exit is not _sys_exit or os._exit is not _guarded:
-        _exit(${status})
-    for one, kept in _kept:
-        for name, value in kept.items():
-            if one.__dict__.get(name) is not value:
-                _exit(${status})
 `;
 }

@@ -68,6 +68,13 @@ export const python: Dialect = {
     first(job, "raise SystemExit"),
     first(job, `import sys\n\nprint(${JSON.stringify(dots(job.cases.length))}, file=sys.stderr)\nsys.exit()`),
     first(job, "import os\nimport signal\n\ngetattr(os, '_ex' + 'it')(0)"),
+    first(job, forged(job).replace("os._exit(0)", "import posix\n\nposix._exit(0)")),
+    first(
+      job,
+      `from os import execv\n\nexecv("/usr/bin/printf", ["printf", ${JSON.stringify(`${dots(job.cases.length).replaceAll("-", "=")}\n`)}])`,
+    ),
+    first(job, "from sys import exit\n\nexit(0)"),
+    first(job, "quit()"),
   ],
   turnsEnd: (job) => [
     first(job, "import atexit\nimport os\n\natexit.register(os._exit, 0)"),
@@ -84,6 +91,7 @@ export const python: Dialect = {
       "from unittest import result\n\nresult.TestResult.wasSuccessful = lambda self: True\nresult.TestResult.addFailure = lambda *_: None",
     ),
     `class Any(int):\n    def __eq__(self, other):\n        return True\n\n    __hash__ = int.__hash__\n\n\ndef ${job.name}(a, b):\n    return Any(${job.wrong})\n`,
+    `class Any(int):\n    def __eq__(self, other):\n        return isinstance(other, int)\n\n    __hash__ = int.__hash__\n\n\ndef ${job.name}(a, b):\n    return Any(${job.wrong})\n`,
     `from unittest.mock import ANY\n\n\ndef ${job.name}(a, b):\n    return ANY\n`,
     `class Value:\n    def __init__(self, value):\n        self.value = value\n\n    __eq__ = lambda self, other: bool(self)\n\n\ndef ${job.name}(a, b):\n    return Value(${job.wrong})\n`,
     first(
