@@ -50,7 +50,7 @@ function clean(value: unknown, secrets: readonly string[]): unknown {
 }
 
 /** In time that grows with the text alone: a page can be full of beginnings without an end. */
-function withoutPrivateKeys(text: string): string {
+export function withoutPrivateKeys(text: string): string {
   const begin = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/g;
   const end = /-----END (?:[A-Z]+ )?PRIVATE KEY-----/g;
   const pieces: string[] = [];

@@ -29,7 +29,25 @@ export function writingsOf(secret: string): readonly string[] {
 function plainWritings(text: string): string[] {
   const json = JSON.stringify(text).slice(1, -1);
   const url = encodeURIComponent(text.toWellFormed());
-  return [text, json, JSON.stringify(json).slice(1, -1), json.replaceAll("/", "\\/"), url, url.replaceAll("%20", "+")];
+  const nested = [json, JSON.stringify(json).slice(1, -1), json.replaceAll("/", "\\/")];
+  return [text, ...nested, ...nested.map(withoutMarkup), asHtml(text, "&#39;"), asHtml(text, "&#x27;"), ...urlWritings(url)];
+}
+
+/** As encoders write URLs: some leave `!'()*` as they are and some the slash, with digits of either size. */
+function urlWritings(url: string): string[] {
+  const strict = url.replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  const each = [url, strict].flatMap((one) => [one, one.replaceAll("%2F", "/")]).flatMap((one) => [one, one.replaceAll("%20", "+")]);
+  return [...each, ...each.map((one) => one.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))];
+}
+
+/** As JSON is written where it may stand within a page. */
+function withoutMarkup(json: string): string {
+  return json.replaceAll(/[&<>]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
+}
+
+function asHtml(text: string, apostrophe: string): string {
+  const names: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": apostrophe };
+  return text.replaceAll(/[&<>"']/g, (sign) => names[sign] ?? sign);
 }
 
 /** The base64 digits that depend on these bytes alone, where `offset` others stand before them in their group of three. */
@@ -43,6 +61,8 @@ function base64Piece(bytes: Uint8Array, offset: number): string {
 interface Writings {
   /** Longest first, so that no part of a longer value is left. */
   readonly all: readonly string[];
+  /** As they stand within one more JSON text. */
+  readonly inJson: readonly string[];
   /** Those that a program may break into lines wherever it likes. */
   readonly breakable: readonly string[];
 }
@@ -55,7 +75,8 @@ function listsOf(secrets: readonly string[]): Writings {
   if (found !== undefined) return found;
   const each = secrets.filter((secret) => secret.length >= shortestSecret).flatMap(writingsOf);
   const all = [...new Set(each)].sort((a, b) => b.length - a.length);
-  const made = { all, breakable: all.filter((writing) => /^[\w+/-]+$/.test(writing)) };
+  const inJson = [...new Set(all.map((writing) => JSON.stringify(writing).slice(1, -1)))];
+  const made = { all, inJson, breakable: all.filter((writing) => /^[\w+/-]+$/.test(writing)) };
   lists.set(secrets, made);
   return made;
 }
@@ -83,9 +104,9 @@ export function brokenWritings(text: string, secrets: readonly string[]): { read
     });
 }
 
-/** Whether a text holds any of them, in whatever writing. */
+/** Whether any string of a value, given as its JSON text, holds any of them, in whatever writing. */
 export function holdsSecret(text: string, secrets: readonly string[]): boolean {
-  return writingsOfAll(secrets).some((writing) => text.includes(writing)) || brokenWritings(text, secrets).length > 0;
+  return listsOf(secrets).inJson.some((writing) => text.includes(writing)) || brokenWritings(text, secrets).length > 0;
 }
 
 /** The text with a mark in place of each. */

@@ -15,7 +15,7 @@ test.each([`sk-${"a1b2c3d4".repeat(3)}`, `npm_${"aB3d".repeat(9)}`, `hf_${"aB".r
   "a known format goes, also from a stream: %s",
   (key) => {
     expect(redact(`key=${key}.`, [])).toBe(`key=${redactionMark}.`);
-    const stream = createStreamRedactor([]);
+    const stream = createStreamRedactor(() => []);
     expect(["key=", ...key, "."].map((piece) => stream.push(piece)).join("") + stream.end()).toBe(`key=${redactionMark}.`);
   },
 );
@@ -55,6 +55,50 @@ test("a held value goes in whatever writing: within JSON, a URL, base64, hex", (
   }
 });
 
+test("it goes as other programs write it, from a text and from deep within a value", () => {
+  const hard = `p4ss'(w)/+rd "<ü>" &\nmore!*`;
+  const python = encodeURIComponent(hard)
+    .replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll("%2F", "/");
+  const json = JSON.stringify(hard).slice(1, -1);
+  const writings = [
+    python,
+    python.replaceAll("%20", "+"),
+    encodeURIComponent(hard).replaceAll(/%../g, (code) => code.toLowerCase()),
+    json,
+    json.replaceAll("/", "\\/"),
+    JSON.stringify(json).slice(1, -1),
+    json.replaceAll(/[&<>]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`),
+    hard.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;"),
+  ];
+  for (const writing of writings) {
+    expect(redact(`a ${writing} b`, [hard]), writing).toBe(`a ${redactionMark} b`);
+    expect(redactDeep({ list: [`a ${writing} b`] }, [hard]), writing).toEqual({ list: [`a ${redactionMark} b`] });
+  }
+});
+
+test("a private key is whole in a stream before any of it is shown; a beginning alone is shown in the end", () => {
+  for (const [text, wanted] of [
+    [`a ${key("RSA ")} b`, `a ${redactionMark} b`],
+    [`--- a ----- ${key("")}${key("")} -- b`, `--- a ----- ${redactionMark}${redactionMark} -- b`],
+    ["-----BEGIN PRIVATE KEY----- only", "-----BEGIN PRIVATE KEY----- only"],
+  ] as const) {
+    for (const size of [1, 3, 20, 200]) {
+      const stream = createStreamRedactor(() => []);
+      const pieces = text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+      expect(pieces.map((piece) => stream.push(piece)).join("") + stream.end()).toBe(wanted);
+    }
+  }
+});
+
+test("a value that is only fetched while its text comes is found from then on", () => {
+  let values: readonly string[] = [];
+  const stream = createStreamRedactor(() => values);
+  const first = stream.push("begins ");
+  values = ["fresh-token-12345"];
+  expect(first + stream.push("fresh-tok") + stream.push("en-12345 ok\n") + stream.end()).toBe(`begins ${redactionMark} ok\n`);
+});
+
 const token = `github_pat_${"11ABCDEFG0aBcDeFgHiJkLmNoPqRsTuVwXyZ".repeat(3)}`;
 
 test.each(["\n", "\r\n", "\n    ", "\\n", "\\r\\n"])(
@@ -73,7 +117,7 @@ test.each(["\n", "\r\n", "\n    ", "\\n", "\\r\\n"])(
         expect(redactDeep({ text }, [token])).toEqual({ text: clean.slice(7, -6) });
         if (end.startsWith("\\")) continue;
         for (const size of [1, 7, 80]) {
-          const stream = createStreamRedactor([token]);
+          const stream = createStreamRedactor(() => [token]);
           const pieces = text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
           expect(pieces.map((piece) => stream.push(piece)).join("") + stream.end()).toBe(clean.slice(7, -6));
         }
@@ -101,7 +145,7 @@ test("a text in pieces shows the same as the whole would, wherever it is cut", (
   const text = `one ${secret} two ${encodeURIComponent(secret)} three ${key} four p4ss/w+rd and five`;
   const wanted = redact(text, [secret]);
   for (let size = 1; size < 40; size += 1) {
-    const stream = createStreamRedactor([secret]);
+    const stream = createStreamRedactor(() => [secret]);
     let shown = "";
     for (let at = 0; at < text.length; at += size) {
       shown += stream.push(text.slice(at, at + size));

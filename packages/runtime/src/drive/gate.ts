@@ -27,7 +27,7 @@ export function callContext(
   const { roots, cwd, ancestors = [] } = driver.registers.get("session", "") ?? { roots: [], cwd: null };
   let offset = 0;
   // What it holds back at the end comes with the result.
-  const live = createStreamRedactor(driver.ports.secrets.values());
+  const live = createStreamRedactor(() => driver.ports.secrets.values());
   return {
     session: driver.session,
     ancestors,

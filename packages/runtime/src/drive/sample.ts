@@ -76,7 +76,7 @@ async function request(driver: Driver, effect: SampleEffect, notices: readonly N
         case "reasoning.delta":
         case "call.delta": {
           streamed.set(part.index, (streamed.get(part.index) ?? "") + part.text);
-          const live = shown.get(part.index) ?? { redactor: createStreamRedactor(driver.ports.secrets.values()), offset: 0 };
+          const live = shown.get(part.index) ?? { redactor: createStreamRedactor(() => driver.ports.secrets.values()), offset: 0 };
           shown.set(part.index, live);
           const text = live.redactor.push(part.text);
           if (text !== "") emitDelta(driver, { type: part.type, itemId: itemId(part.index), offset: live.offset, text });

@@ -22,7 +22,7 @@ function checksOf(driver: Driver) {
 function context(driver: Driver, runId: string, handOver: HandOver): VerifierContext {
   const settings = settingsOf(driver);
   let offset = 0;
-  const live = createStreamRedactor(driver.ports.secrets.values());
+  const live = createStreamRedactor(() => driver.ports.secrets.values());
   return {
     session: driver.session,
     runId,
