@@ -88,7 +88,9 @@ async function take(kept: Kept, event: Recorded, past: Past): Promise<void> {
     case "input.taken": {
       const { message } = event.payload;
       const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-      archive.add(text, origin(message, { speaker: "user", from: "what the user said", trust: message.trust }));
+      const isOwn = message.trust === "user";
+      const said = isOwn ? ({ speaker: "user", from: "what the user said" } as const) : ({ speaker: "tool", from: "a message" } as const);
+      archive.add(text, origin(message, { ...said, trust: message.trust }));
       return;
     }
     case "notice.added": {

@@ -13,7 +13,7 @@ import { findWorkspace } from "../config/workspace.ts";
 import { findPrompts } from "../prompts/find.ts";
 import { largestPrompt, readPromptFile } from "../prompts/file.ts";
 import type { Said } from "../prompts/use.ts";
-import { readCall, sayPrompt } from "../prompts/use.ts";
+import { inputsOf, readCall, sayPrompt } from "../prompts/use.ts";
 import { jsonLine } from "../render/json-events.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { Hosts } from "../runtime-api.ts";
@@ -151,8 +151,10 @@ async function runOnce(given: Arguments, io: Io, hosts: Hosts): Promise<number> 
     if (prompt !== undefined || images.length > 0) {
       const isAsked = request.resume === null && !isJson && flags.approvals === "ask" && canAsk(io, io.stderr);
       const said = isAsked && prompt !== undefined ? await clarifiedAtTerminal(io, prompt, ready) : prompt;
-      const parts = await inputParts(ready.host, said?.text ?? "", images);
-      await ready.host.runtime.post(ready.host.ports, ready.session, { type: "input.send", parts, trust: said?.trust ?? "user" });
+      for (const [at, { text, trust }] of inputsOf(said ?? { text: "", trust: "user" }).entries()) {
+        const parts = await inputParts(ready.host, text, at === 0 ? images : []);
+        await ready.host.runtime.post(ready.host.ports, ready.session, { type: "input.send", parts, trust });
+      }
     }
     const drive = () =>
       driveTurn(ready.host, ready.session, {

@@ -3,7 +3,7 @@ import type { DriveEnd, RecordedEvent } from "@holdfast/runtime";
 import type { Io, StopSignal } from "../cli/io.ts";
 import { usesColour } from "../cli/io.ts";
 import type { Said } from "../prompts/use.ts";
-import { sayPrompt } from "../prompts/use.ts";
+import { inputsOf, sayPrompt } from "../prompts/use.ts";
 import { renderEnding } from "../render/ending.ts";
 import { wrap } from "../render/layout.ts";
 import { createProgress } from "../render/progress.ts";
@@ -189,9 +189,11 @@ async function runTurn(options: LineModeOptions, ready: ReadySession, prompt: Sa
     if (isFirst && state.asked[0] !== undefined) show(state.asked[0]);
     changed.abort();
   };
-  const send = async ({ text, trust }: Said) => {
-    state.unread += 1;
-    await host.runtime.post(host.ports, session, { type: "input.send", parts: await inputParts(host, text, []), trust });
+  const send = async (said: Said) => {
+    for (const { text, trust } of inputsOf(said)) {
+      state.unread += 1;
+      await host.runtime.post(host.ports, session, { type: "input.send", parts: await inputParts(host, text, []), trust });
+    }
   };
   const onEvent = (event: RecordedEvent) => {
     if (event.type === "turn.started" || event.type === "input.taken") state.unread = Math.max(0, state.unread - 1);

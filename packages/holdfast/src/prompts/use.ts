@@ -7,6 +7,18 @@ import type { FoundPrompts } from "./find.ts";
 export interface Said {
   readonly text: string;
   readonly trust: "user" | "project";
+  /** What the person said to it, where it is a project's: their own words go before it, as theirs. */
+  readonly own?: string;
+}
+
+/** What is sent, one message each: whose words they are decides whether they bind. Pure. */
+export function inputsOf({ text, trust, own }: Said): readonly { readonly text: string; readonly trust: Said["trust"] }[] {
+  return own === undefined
+    ? [{ text, trust }]
+    : [
+        { text: own, trust: "user" },
+        { text, trust },
+      ];
 }
 
 /** `/name args`; null for any other text. A path such as `/etc/hosts` is none. Pure. */

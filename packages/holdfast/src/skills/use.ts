@@ -12,7 +12,8 @@ export function readSkillCall(text: string): { readonly name: string; readonly a
 /** A skill's instructions and what is asked of it, as one prompt; null where there is no such skill. Throws `usage` for one that is not trusted. Pure. */
 export function saySkill({ skills, unread }: FoundSkills, name: string, args: string): Said | null {
   const skill = skills.find((one) => one.name === name);
-  if (skill !== undefined) return { text: sayReadSkill(skill, args), trust: skill.from === "user" ? "user" : "project" };
+  if (skill?.from === "user") return { text: sayReadSkill(skill, args), trust: "user" };
+  if (skill !== undefined) return { text: sayReadSkill(skill, ""), trust: "project", ...(args.trim() === "" ? {} : { own: args.trim() }) };
   if (!unread.some((one) => one.name === name)) return null;
   throw new HoldfastError("usage", `the skill ${name} is this project's, which is not trusted`, {
     hint: "read it (holdfast skills show), then trust the project: holdfast trust",

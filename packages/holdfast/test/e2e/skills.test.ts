@@ -53,6 +53,18 @@ test("a skill of a repository that is not trusted is a name, and its text inform
   expect(stdout).toMatch(/"trust":\s*"untrusted"/);
 });
 
+test("what a person says beside a project's skill is theirs: it comes before it, as their own message", async () => {
+  const place = await createPlace(() => ({ text: "Done." }), {
+    ".agents/skills/ship/SKILL.md": skillText("ship", "Ships a release.", "Tag, then push."),
+  });
+  await place.start(["trust"]).finished;
+  expect((await place.exec("/ship never push to main")).code).toBe(0);
+  expect(JSON.stringify(place.server.requests[0])).toMatch(/never push to main[^]*Use the skill ship\.[^]*Tag, then push\./);
+  const { stdout } = await place.start(["sessions", "export", await place.session(), "--format", "json"]).finished;
+  // Only a person's own words bind.
+  expect(JSON.parse(stdout).session.checks).toEqual(["never push to main"]);
+});
+
 test("a person's skill is used by its name, and one that changes between two turns is told as a change", async () => {
   const place = await createPlace(() => ({ text: "Done." }));
   const folder = join(place.home, ".agents/skills/notes");
