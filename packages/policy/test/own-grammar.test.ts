@@ -71,3 +71,20 @@ test("the beginning of a long option is that option where it speaks against a ca
   for (const command of ["git clean -fdn", "git clean -fd --dry-run", "git rm --cached a.ts", "git diff --text", "git grep --or -e a -e b"])
     expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
 });
+
+test("a shell's text is found where it is its input by another name, behind a taken back -n, and in its long options", async () => {
+  for (const command of [
+    "bash /dev/stdin <<< 'git push'",
+    "sh /proc/self/fd/0 <<< 'git push'",
+    "cat a | sh /dev/fd/0",
+    "bash -n +n -c 'rm -rf src'",
+    "fish --command 'git push'",
+    "fish --init-command='git push' -c ls",
+    "pwsh -Command 'git push'",
+    "pwsh -EncodedCommand Z2l0",
+    "cat a | pwsh",
+  ])
+    expect([command, (await decide(command)).decision]).toEqual([command, "review"]);
+  for (const command of ["bash -n src/a.sh", "cat a | bash -n", "fish -n a.fish", "pwsh -Version", "pwsh -NoProfile -File build.ps1"])
+    expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
+});

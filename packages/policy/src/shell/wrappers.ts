@@ -1,5 +1,5 @@
 import { programOf, type ShellAssignment, type ShellWord, literalWord, unknownWord } from "./command.ts";
-import { cutWord, readOptions, roughOperands } from "./options.ts";
+import { cutWord, optionValues, readOptions, roughOperands } from "./options.ts";
 import { onlyName } from "../reads/find.ts";
 import { readRunner } from "./runners.ts";
 import { opaqueWrappers, shells, wrapperForms } from "./wrapper-table.ts";
@@ -162,11 +162,40 @@ function unwrapForm(program: string, args: readonly ShellWord[]): Unwrapped | nu
   };
 }
 
+/** Names of what a program is given as its input. */
+const isInput = /^\/(?:dev\/(?:stdin|fd\/0)|proc\/(?:self|thread-self)\/fd\/0)$/;
+
+/** fish takes several lines, in long options too. Null where `args[at]` is none. */
+function fishLine(args: readonly ShellWord[], at: number): Unwrapped | null {
+  const { literal } = args[at]!;
+  if (!/^(?:-[a-zA-Z]*[cC]|--(?:c|i)[\w-]*(?:=|$))/.test(literal ?? "")) return null;
+  const lines = optionValues(args, ["-c", "-C", "--command", "--init-command"]);
+  if (lines.length === 0) return hidden("fish with code in an option");
+  return { inner: lines.map((line) => lineOf(line, "fish")), isTransparent: false, losesPlace: false };
+}
+
+/** Its language is another one, and so are its options. */
+function unwrapPowershell(args: readonly ShellWord[], input: Input): Unwrapped {
+  const asks = args.length > 0 && args.every((word) => /^--?(?:v(?:ersion)?|h(?:elp)?|\?)$/i.test(word.literal ?? ""));
+  // A script of the workspace is a program like any other.
+  const script = args.findIndex((word) => /\.ps1$/i.test(word.literal ?? ""));
+  const runsScript =
+    script >= 0 && args.slice(0, script).every((word) => /^-(?:nop\w*|nol\w*|noni\w*|f(?:ile)?)$/i.test(word.literal ?? ""));
+  return asks || runsScript || (args.length === 0 && !input.isPiped && input.hereText === null && !input.hasUnknownHere)
+    ? nothing
+    : hidden("pwsh runs code of another language");
+}
+
 function unwrapShell(program: string, args: readonly ShellWord[], input: Input): Unwrapped {
+  if (program === "pwsh" || program === "powershell") return unwrapPowershell(args, input);
+  // Under -n nothing runs, until `+n`; a -c string is judged in any case.
+  let onlyChecks = false;
   for (let i = 0; i < args.length; i++) {
     const text = args[i]!.literal;
     if (text === null) return hidden(`${program} runs what only exists at run time`);
     if (text === "--version" || text === "--help") return { ...nothing };
+    const told = program === "fish" ? fishLine(args, i) : null;
+    if (told !== null) return told;
     if (/^-[a-zA-Z]*c[a-zA-Z]*$/.test(text)) {
       const line = args.slice(i + 1).find((word) => word.literal === null || !/^[-+][a-zA-Z]+$/.test(word.literal));
       if (line === undefined) return hidden(`${program} -c without text`);
@@ -176,10 +205,11 @@ function unwrapShell(program: string, args: readonly ShellWord[], input: Input):
     }
     if (text === "-o" || text === "+o" || text === "-O" || text === "+O") i++;
     else if (text === "--rcfile" || text === "--init-file") return hidden(`${program} with another start-up file`);
-    else if (text === "-s" || text === "-") break;
-    else if (/^-[a-zA-Z]*n[a-zA-Z]*$/.test(text)) return nothing;
+    else if (text === "-s" || text === "-" || isInput.test(text)) break;
     else if (!/^[-+]/.test(text)) return nothing;
+    else onlyChecks = /^-[a-zA-Z]*n[a-zA-Z]*$/.test(text) || (onlyChecks && !/^\+[a-zA-Z]*n[a-zA-Z]*$/.test(text));
   }
+  if (onlyChecks) return nothing;
   if (input.hereText !== null)
     return { inner: [{ type: "line", line: literalWord(input.hereText) }], isTransparent: false, losesPlace: false };
   if (input.isPiped || input.hasUnknownHere) return hidden(`${program} runs what another command prints`);
