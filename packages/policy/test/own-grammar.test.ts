@@ -85,6 +85,6 @@ test("a shell's text is found where it is its input by another name, behind a ta
     "cat a | pwsh",
   ])
     expect([command, (await decide(command)).decision]).toEqual([command, "review"]);
-  for (const command of ["bash -n src/a.sh", "cat a | bash -n", "fish -n a.fish", "pwsh -Version", "pwsh -NoProfile -File build.ps1"])
+  for (const command of ["bash -n src/a.sh", "cat a | bash -n", 'bash -n "$f"', "fish -n a.fish", "pwsh -Version", "pwsh -NoProfile -File build.ps1"])
     expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
 });

@@ -192,7 +192,10 @@ function unwrapShell(program: string, args: readonly ShellWord[], input: Input):
   let onlyChecks = false;
   for (let i = 0; i < args.length; i++) {
     const text = args[i]!.literal;
-    if (text === null) return hidden(`${program} runs what only exists at run time`);
+    if (text === null) {
+      const isOperand = onlyChecks && args.slice(i + 1).every((word) => !/^[-+]/.test(word.text));
+      return isOperand ? nothing : hidden(`${program} runs what only exists at run time`);
+    }
     if (text === "--version" || text === "--help") return { ...nothing };
     const told = program === "fish" ? fishLine(args, i) : null;
     if (told !== null) return told;
