@@ -85,6 +85,51 @@ test("a shell's text is found where it is its input by another name, behind a ta
     "cat a | pwsh",
   ])
     expect([command, (await decide(command)).decision]).toEqual([command, "review"]);
-  for (const command of ["bash -n src/a.sh", "cat a | bash -n", 'bash -n "$f"', "fish -n a.fish", "pwsh -Version", "pwsh -NoProfile -File build.ps1"])
+  for (const command of [
+    "bash -n src/a.sh",
+    "cat a | bash -n",
+    'bash -n "$f"',
+    "fish -n a.fish",
+    "pwsh -Version",
+    "pwsh -NoProfile -File build.ps1",
+  ])
     expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
+});
+
+test("operands of an unknown program that read as a command line are asked about as one, and nothing is allowed by that", async () => {
+  for (const command of [
+    "fakeroot git push",
+    "setpriv --reuid=1 rm -rf src",
+    "systemd-inhibit npm publish",
+    "bwrap --dev-bind / / git push",
+    "aws-vault exec prod -- terraform apply",
+    "coverage run -m twine upload dist/a",
+    "ld-linux-x86-64.so.2 /usr/bin/git push",
+    "cmake -E env git push",
+    "conda run -n x git push",
+    "perf stat git push",
+    "tsp retry 3 nohup git push",
+    "nodemon --exec 'git push'",
+    "nodemon --exec='cd x && git push'",
+    "npx concurrently 'npm test' 'npm publish'",
+    "gdb -ex 'shell ls' a.out",
+    "gosu root ls",
+  ])
+    for (const setting of [{}, { mode: "off" }] as const)
+      expect([command, (await decide(command, setting)).decision]).toEqual([command, "review"]);
+  for (const command of [
+    "fakeroot git status",
+    "retry 3 npm test",
+    "watchexec -e ts -- npm test",
+    "concurrently 'npm test' 'npm run lint'",
+    "next start",
+    "expo start --ios",
+    "cz -m 'git push later'",
+    "gum style 'rm -rf is dangerous'",
+    "nodemon server.js",
+    "cmake --build build",
+  ])
+    expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
+  expect(await byRule("fakeroot git push", "fakeroot git push")).toBe("review");
+  expect(await byRule("fakeroot", "fakeroot git status")).toBe("allow");
 });

@@ -5,6 +5,7 @@ import type { Fact } from "../facts/fact.ts";
 import { isBelow, normalise, type PolicyPlaces } from "../facts/place.ts";
 import { identify, type Lookup, newLookup, pathsOf, resolveNeed, touch } from "../facts/resolve.ts";
 import { type ParsedCommand, type Places, programOf, type SimpleCommand } from "../shell/command.ts";
+import { builtins } from "../shell/builtins.ts";
 import { parseCommand } from "../shell/parse.ts";
 import { metadataFacts } from "./metadata.ts";
 import { withoutAllowedNetwork } from "./network.ts";
@@ -69,13 +70,6 @@ function fromHere(parsed: ParsedCommand, cwd: string): ParsedCommand {
   };
   return { ...parsed, commands: parsed.commands.map((command) => ({ ...command, places: command.places?.map(relative) ?? null })) };
 }
-
-/** Names that bash knows itself: no file is looked for. */
-const builtins = new Set(
-  ": . [ [[ (( alias bg bind break builtin caller cd command compgen complete continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test time times trap true type typeset ulimit umask unalias unset wait".split(
-    " ",
-  ),
-);
 
 /** Whether a bare name means a file that a session could have written: then it says nothing of what runs. */
 async function isShadowed({ words }: SimpleCommand, lookup: Lookup): Promise<boolean> {

@@ -1,22 +1,21 @@
-import { deviceJudge, fileJudges } from "../programs/files.ts";
-import { databaseJudges } from "../programs/databases.ts";
+import { deviceJudge } from "../programs/files.ts";
 import { judgeGit, readGit } from "../programs/git.ts";
 import { interpreterJudge } from "../programs/inline-code.ts";
+import { judgeTables } from "../programs/known.ts";
 import { networkScope } from "../programs/hosts.ts";
-import { networkJudges, socketHost } from "../programs/network.ts";
-import { packageJudges } from "../programs/packages.ts";
-import { patchJudges } from "../programs/patch.ts";
+import { socketHost } from "../programs/network.ts";
 import { couldBeSecret, secretPlace } from "../programs/secrets.ts";
-import { systemJudges } from "../programs/system.ts";
-import { addByName, isDelivery, taskJudges } from "../programs/targets.ts";
+import { addByName, isDelivery } from "../programs/targets.ts";
 import { assignedBy } from "../shell/assigned.ts";
 import { changesWhatRuns, onlyTunes } from "../programs/variables.ts";
 import { provenReads } from "../reads/prove.ts";
 import { readForms } from "../reads/table.ts";
 import { literalWord, programOf, type ParsedCommand, type ShellWord, type SimpleCommand, textOf } from "../shell/command.ts";
 import { cutWord } from "../shell/options.ts";
+import { parseCommand } from "../shell/parse.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
+import { guessedLines } from "./guessed.ts";
 import { isBelow, normalise } from "./place.ts";
 import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed, type Run } from "./fact.ts";
 
@@ -49,7 +48,7 @@ const problemFacts: Readonly<Record<ParsedCommand["problems"][number]["kind"], F
 };
 
 /** Finds what is true of a parsed line. Pure: nothing is looked up; paths are left as needs. */
-export function analyse(parsed: ParsedCommand, home: string | null): Analysis {
+export function analyse(parsed: ParsedCommand, home: string | null, depth = 0): Analysis {
   const subjects: Subject[] = [];
   let onlyReads = parsed.problems.length === 0 && !parsed.changesLookup;
   const problems = parsed.problems.map((each): Fact => ({ kind: problemFacts[each.kind], what: each.what, scope: {} }));
@@ -59,6 +58,7 @@ export function analyse(parsed: ParsedCommand, home: string | null): Analysis {
     const reads = provenReads(command);
     if (reads === null) onlyReads = false;
     judgeWords(command, words, home);
+    if (depth < maxGuessed) judgeGuessed(command, words, home, depth);
     const use = showsNames.has(programOf(command.words) ?? "") ? "list" : "read";
     for (const word of reads ?? []) addNeed(words, use, word);
     const written = judgeRedirects(command, words);
@@ -71,6 +71,21 @@ export function analyse(parsed: ParsedCommand, home: string | null): Analysis {
     subjects.push({ command, run, ...words });
   }
   return { subjects, onlyReads };
+}
+
+const maxGuessed = 3;
+/** Text that isn't a line after all. */
+const noLine: readonly FactKind[] = ["unparsed", "unknown_program"];
+
+function judgeGuessed(command: SimpleCommand, words: Findings, home: string | null, depth: number): void {
+  for (const line of guessedLines(command)) {
+    const { subjects } = analyse(parseCommand(line, command.places), home, depth + 1);
+    for (const { facts, needs } of subjects) {
+      words.facts.push(...facts.filter(({ kind }) => !noLine.includes(kind)).map((each) => ({ ...each, isGuess: true })));
+      // What it reads is no matter: reads are judged where the words stand.
+      words.needs.push(...needs.filter(({ use }) => use !== "read" && use !== "list").map((each) => ({ ...each, isGuess: true })));
+    }
+  }
 }
 
 /** What assignments change; null where there are none, or none that any program acts upon. */
@@ -152,8 +167,6 @@ function judgeScript(call: JudgedCall, findings: Findings): void {
   const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.\w+$/, "");
   if ((isPath || /\.\w+$/.test(path)) && isDelivery(name)) addByName(findings, call);
 }
-
-const judgeTables = [networkJudges, packageJudges, systemJudges, databaseJudges, taskJudges, fileJudges, patchJudges];
 
 /** Nothing is kept there, and nothing new is opened. */
 const quietTargets = new Set(["/dev/null", "/dev/stdout", "/dev/stderr"]);

@@ -79,7 +79,7 @@ export async function resolveNeed(need: PathNeed, places: Places, lookup: Lookup
     for (const path of pathsOf(word.literal, word.fromHome, places, lookup)) {
       facts.push(...(path === null ? placeless(need) : await judgePath(need, path, lookup)));
     }
-    return facts;
+    return need.isGuess === true ? facts.map((each) => ({ ...each, isGuess: true })) : facts;
   }
   const facts: Fact[] = [];
   for (const guess of word.guesses) {

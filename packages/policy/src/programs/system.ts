@@ -1,5 +1,5 @@
 import { addFact, type FactKind, type Judge } from "../facts/fact.ts";
-import { hasExactly, hasOption, roughOperands } from "../shell/options.ts";
+import { hasExactly, hasOption, optionValues, roughOperands } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
 
 /** What reaches past the sandbox can only be done outside it; the person is shown that. */
@@ -134,6 +134,18 @@ const packageQuery: Judge = (call, findings) => {
 
 /** Tools that can take hold of a process which runs already. */
 const attaches: Judge = (call, findings) => {
+  // A debugger's own commands start programs: `-ex 'shell …'`.
+  const commands = optionValues(call.args, ["-ex", "-iex", "-o", "-O", "--eval-command", "--one-line"]);
+  const isDebugger = call.program === "gdb" || call.program === "lldb";
+  if (
+    isDebugger &&
+    commands.some(
+      (word) =>
+        word.literal === null ||
+        /^\s*(?:!|\||(?:she|pipe|make|py|plat\w*\s+shell|sc|guile|source|call|print.*system)\w*)/.test(word.literal),
+    )
+  )
+    addFact(findings, "hidden_code", `${call.text} gives a debugger a program to run`);
   if (call.texts.some((text) => /^(?:-p|-p\d+|--pid(?:=.*)?|--attach-pid|attach)$/.test(text)))
     addFact(findings, "processes", call.text, outside);
 };
@@ -199,7 +211,7 @@ const environment: Judge = (call, findings) => {
 export const systemJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...always(
     "privilege",
-    "sudo doas su pkexec run0 runuser setcap visudo vipw vigr chsh chfn passwd chpasswd useradd usermod userdel adduser deluser groupadd groupmod groupdel chroot unshare nsenter umount swapoff modprobe insmod rmmod iptables ip6tables nft ufw firewall-cmd shutdown reboot halt poweroff init telinit setenforce update-alternatives ldconfig mknod losetup bootctl efibootmgr kexec apparmor_parser aa-disable auditctl setfcap capsh newgrp sg machinectl loadkeys cryptsetup hwclock rtcwake grub-install update-grub update-initramfs spctl csrutil dscl defaults xattr",
+    "gosu su-exec sudo doas su pkexec run0 runuser setcap visudo vipw vigr chsh chfn passwd chpasswd useradd usermod userdel adduser deluser groupadd groupmod groupdel chroot unshare nsenter umount swapoff modprobe insmod rmmod iptables ip6tables nft ufw firewall-cmd shutdown reboot halt poweroff init telinit setenforce update-alternatives ldconfig mknod losetup bootctl efibootmgr kexec apparmor_parser aa-disable auditctl setfcap capsh newgrp sg machinectl loadkeys cryptsetup hwclock rtcwake grub-install update-grub update-initramfs spctl csrutil dscl defaults xattr",
   ),
   ...except("privilege", "mount", /^(?:|-l|--version|-V|--help)$/),
   ...except("privilege", "swapon", /^(?:-s|--show\S*|--summary|--version)$/),

@@ -70,6 +70,7 @@ export const wrapperForms: ReadonlyMap<string, WrapperForm> = new Map<string, Wr
   ["doas", own({ flags: "Lns", valued: "aCu" }, { isTransparent: false })],
   ["run0", own({ valued: "ugD", long: ["user=", "group=", "chdir=", "setenv="] }, { isTransparent: false })],
   ["pkexec", own({ long: ["user=", "disable-internal-agent"] }, { isTransparent: false })],
+  ...["gosu", "su-exec"].map((name) => [name, own({}, { operands: 1, isTransparent: false })] as const),
   ["chroot", own({ long: ["userspec=", "groups=", "skip-chdir"] }, { operands: 1, isTransparent: false })],
   ["nice", own({ flags: "#", valued: "n", long: ["adjustment="] })],
   ["ionice", own({ flags: "t", valued: "cn", long: ["class=", "classdata=", "ignore"] })],
