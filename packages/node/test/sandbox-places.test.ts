@@ -124,6 +124,34 @@ describe("names that a workspace lays itself", () => {
   });
 });
 
+describe("what git's configuration names", () => {
+  it.each([
+    ["with a comment", "[core]\n\thooksPath = .team # ours\n"],
+    ["in quotes", '[core]\n\thooksPath = ".team" ; ours\n'],
+    ["on one line", "[core] hooksPath = .team\n"],
+    ["below the home folder", "[core]\n\thooksPath = ~/project/.team\n"],
+    ["where a condition holds", '[include]\n\tpath = ../in\n[includeIf "onbranch:none"]\n\tpath = ../in\n'],
+  ])("is kept, however it is written: %s", async (_, text) => {
+    const { root, run } = person();
+    git(root, "init", "-q");
+    put(root, "in", "[core]\n\thooksPath = .team\n");
+    writeFileSync(join(root, ".git/config"), text, { flag: "a" });
+    await run("mkdir -p .team && echo evil >.team/pre-commit; true");
+    expect(existsSync(join(root, ".team/pre-commit"))).toBe(false);
+  });
+
+  it("is kept where the user's own names it for all repositories, and from the command on that follows a change", async () => {
+    const { place, root, run } = person();
+    git(root, "init", "-q");
+    const team = "mkdir -p .team && echo evil >.team/pre-commit; true";
+    await run(team);
+    rmSync(join(root, ".team"), { recursive: true });
+    put(place.userHome, ".gitconfig", "[core]\n\thooksPath = .team\n");
+    await run(team);
+    expect(existsSync(join(root, ".team"))).toBe(false);
+  });
+});
+
 describe("what is hidden below a folder that a command writes in", () => {
   it("stays so when the folders above it are moved", async () => {
     const { place, run } = person({ root: ({ userHome }) => userHome });
@@ -159,7 +187,8 @@ describe("what is kept, but replaced while a command runs", () => {
     git(root, "config", "user.email", "late");
     const { text } = await resultOf(processes, first.ref, await first.ended);
     expect(text).toBe("up\n");
-    const evil = until(`printf '[core]\\n\\tfsmonitor = touch ${ran}\\n' >>.git/config`);
+    // What is written in the moment of the change may go to the file that just went.
+    const evil = until(`printf '[core]\\n\\tfsmonitor = touch ${ran}\\n' >>.git/config && grep -q fsmonitor .git/config`);
     const second = await processes.start(specFor(place, evil, { confinement }));
     await untilOutput(processes, second.ref, "up");
     git(root, "config", "user.email", "later");

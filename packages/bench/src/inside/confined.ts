@@ -49,6 +49,7 @@ const view = viewOf({
   cacheMounts: [],
   ownFolders: [],
   links: {},
+  named: {},
   ...(joined.view !== null && { standing: joined.view }),
 });
 const isRoot = process.getuid?.() === 0;

@@ -7,6 +7,7 @@ import { HoldfastError } from "@holdfast/protocol/error";
 import type { CommandLimits, CommandRecord, CommandSpec, OutputSlice, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
 import type { Resolve } from "@holdfast/runtime/network/hosts";
 import { createGit } from "../observer/git.ts";
+import { createGitNamed } from "../sandbox/git-named.ts";
 import { createGitlinks } from "../sandbox/gitlinks.ts";
 import { hideLateSockets } from "../sandbox/late-sockets.ts";
 import { enterView, holderName } from "../sandbox/namespace.ts";
@@ -96,6 +97,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     outerPath: outerPath(environment["PATH"], workspaceRoots),
     networks: createNetworks(home, options.resolve),
     gitlinks: createGitlinks(git),
+    gitNamed: createGitNamed(git, userHome),
     sandbox: () => ({ ...defaultSandbox(), ...options.sandbox }),
     joinAt: null,
     onLink: () => undefined,

@@ -10,6 +10,7 @@ import { commandReach } from "../sandbox/network.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
 import { noteLinks } from "../sandbox/gitlinks.ts";
 import { noteKept } from "../sandbox/replaced.ts";
+import type { ListGitNamed } from "../sandbox/git-named.ts";
 import type { KnownLinks, ListGitlinks } from "../sandbox/gitlinks.ts";
 import { nearestReal } from "../sandbox/real.ts";
 import { findProgram } from "../sandbox/programs.ts";
@@ -42,6 +43,7 @@ export interface LaunchContext {
   readonly entries: { readonly folder: string; readonly launcher: string } | null;
   readonly networks: Networks;
   readonly gitlinks: ListGitlinks;
+  readonly gitNamed: ListGitNamed;
   readonly sandbox: () => SandboxOptions;
   /** Where the command joins its control group; null where it has none. */
   readonly joinAt: string | null;
@@ -159,6 +161,7 @@ export async function prepareLaunch(
   const { mode, roots } = spec.confinement;
   const watched = programs === null || mode !== "workspace-write" ? [] : roots.map(nearestReal);
   const links = watched.length === 0 ? {} : await noteLinks(folder.links, watched, context.gitlinks);
+  const named = Object.fromEntries(await Promise.all(watched.map(async (root) => [root, await context.gitNamed(root)] as const)));
 
   const filter = programs === null ? null : filterFile(join(context.home, "commands"), options);
   const mark = markOf(context.home, ref);
@@ -204,6 +207,7 @@ export async function prepareLaunch(
       ownFolders: context.ownFolders,
       hide: options.hide,
       links,
+      named,
       ...(link !== null && link.view !== null && { standing: link.view }),
     });
   }

@@ -6,32 +6,14 @@ import { lookAt, lookThrough } from "../files/missing.ts";
 /** `commondir` would make git read its configuration and hooks from wherever it names. */
 const gitPlaces = ["hooks", "config", "config.worktree", "commondir"] as const;
 
-/** Places of a repository and of those that it holds, whether they are there or not; `root` is its work tree. */
-export function placesOf(gitFolder: string, root: string): string[] {
-  const { files, hooks } = configsOf(join(gitFolder, "config"), root);
+/** Places of a repository and of those that it holds, whether they are there or not. */
+export function placesOf(gitFolder: string): string[] {
   return [
     ...ownPlaces(gitFolder),
     // The repository of each submodule is a git folder of its own.
     ...gitFoldersBelow(join(gitFolder, "modules")).flatMap(ownPlaces),
     ...list(join(gitFolder, "worktrees")).map((name) => join(gitFolder, "worktrees", name, "config.worktree")),
-    ...files,
-    ...hooks,
   ];
-}
-
-/** Of a git config file: the files that it includes, and theirs, and the folders that it names for hooks. */
-function configsOf(path: string, root: string, depth = 4): { readonly files: readonly string[]; readonly hooks: readonly string[] } {
-  const text = textAt(path) ?? "";
-  const values = (key: string): string[] =>
-    [...text.matchAll(new RegExp(`^[^#;\\n]*?\\b${key}\\s*=\\s*"?([^"\\n]+?)"?\\s*$`, "gim"))].flatMap(([, value]) => value ?? []);
-  const from = (folder: string, value: string): string[] => (value.startsWith("~") ? [] : [resolve(folder, value)]);
-  // `path` stands in other sections too (submodules): one file more that stays as it is does no harm.
-  const files = /^\s*\[\s*include/im.test(text) ? values("path").flatMap((value) => from(dirname(path), value)) : [];
-  const deeper = depth === 0 ? [] : files.map((file) => configsOf(file, root, depth - 1));
-  return {
-    files: [...files, ...deeper.flatMap((each) => each.files)],
-    hooks: [...values("hooksPath").flatMap((value) => from(root, value)), ...deeper.flatMap((each) => each.hooks)],
-  };
 }
 
 /** Places of one repository alone. */

@@ -34,6 +34,7 @@ export const projectPlaces = [
   ".config/mise.toml",
   // Hook managers, and the settings of other version control.
   ".husky",
+  ".githooks",
   ".pre-commit-config.yaml",
   ".overcommit.yml",
   "lefthook.yml",

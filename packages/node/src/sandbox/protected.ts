@@ -23,8 +23,11 @@ export interface Protection {
 /** More folders than these are not looked into for repositories. */
 const mostFolders = 300;
 
-/** `links` are the paths of a root that its index takes for repositories of their own (submodules). */
-export function protectionOf(root: string, links: readonly string[], home: string): Protection {
+/**
+ * `links` are the paths of a root that its index takes for repositories of their own (submodules), `named` what its git
+ * configuration names.
+ */
+export function protectionOf(root: string, links: readonly string[], named: readonly string[], home: string): Protection {
   const own = repositoryAt(root);
   const pinned = [...own.pinned];
   const git = [...own.places];
@@ -35,7 +38,7 @@ export function protectionOf(root: string, links: readonly string[], home: strin
   }
   const ofHome = contains(root, home) ? [...homePlaces, ".ssh"].map((name) => join(home, name)) : [];
   const ofProject = [...projectPlaces, ...ownProjectPlaces].map((name) => join(root, name));
-  return { writable: own.writable, pinned, places: [...ofProject, ...ofHome, ...git] };
+  return { writable: own.writable, pinned, places: [...ofProject, ...ofHome, ...git, ...named] };
 }
 
 /** Of a root's own repository, whatever its `.git` is. */
@@ -44,19 +47,19 @@ function repositoryAt(root: string): Protection {
   const nothing = { writable: [], pinned: [] };
   switch (leadsTo(dotGit)) {
     case "folder":
-      return { writable: [], pinned: [dotGit], places: placesOf(dotGit, root) };
+      return { writable: [], pinned: [dotGit], places: placesOf(dotGit) };
     case null:
       // A repository that a command makes works without its hooks and its configuration.
-      return { ...nothing, places: kindOf(dotGit) === null ? placesOf(dotGit, root) : [dotGit] };
+      return { ...nothing, places: kindOf(dotGit) === null ? placesOf(dotGit) : [dotGit] };
     case "file": {
       const linked = linkedRepository(dotGit);
       if (linked !== null) {
-        return { writable: [linked.common], pinned: [], places: [dotGit, ...placesOf(linked.common, root), ...linked.own] };
+        return { writable: [linked.common], pinned: [], places: [dotGit, ...placesOf(linked.common), ...linked.own] };
       }
       // One that it merely names is opened by nothing, but may lie in the root.
       const named = gitFolderOf(root);
       const folders = named === null ? [] : [...new Set([named, commonOf(named)])];
-      return { writable: [], pinned: folders, places: [dotGit, ...folders.flatMap((folder) => placesOf(folder, root))] };
+      return { writable: [], pinned: folders, places: [dotGit, ...folders.flatMap(placesOf)] };
     }
   }
 }

@@ -35,6 +35,8 @@ export interface ViewInput extends GroundInput {
   readonly ownFolders: readonly string[];
   /** Repositories in a root that its index names. */
   readonly links: KnownLinks;
+  /** What the git configuration of a root names. */
+  readonly named: Readonly<Record<string, readonly string[]>>;
   /** Patterns of files in the workspace that are hidden. */
   readonly hide?: readonly string[];
   /** What stands already, where the command is shown a session's view. */
@@ -105,7 +107,9 @@ export function viewOf(input: ViewInput): View {
   const binds = (confinement.binds ?? []).map((one) => ({ ...one, to: existsSync(one.to) ? realpathSync(one.to) : one.to }));
   const replacedRoots = new Set(binds.map((one) => one.to));
   const own = roots.filter((root) => !replacedRoots.has(root));
-  const protections = isWritable ? own.map((root) => protectionOf(root, input.links[root] ?? [], input.userHome)) : [];
+  const protections = isWritable
+    ? own.map((root) => protectionOf(root, input.links[root] ?? [], input.named[root] ?? [], input.userHome))
+    : [];
   const approved = confinement.scope.writable ?? [];
   const secret = own.flatMap((root) => secretFiles(root, input.hide ?? []));
   const masked = [...maskedPaths(input.userHome, input.holdfastHome), ...secret];

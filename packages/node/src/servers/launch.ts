@@ -98,6 +98,7 @@ async function confined(spec: ServerSpec, place: ServerPlace): Promise<ServerLau
       path: env["PATH"] ?? "",
       ownFolders: [],
       links: {},
+      named: {},
       hide: options.hide,
     });
     // What the project sets (`LD_PRELOAD`, for one) must reach nothing but the server: the programs around it run outside. And
