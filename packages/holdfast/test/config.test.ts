@@ -142,6 +142,29 @@ test("trust is kept by real path, for exactly this folder, privately", async () 
   expect([await isTrusted(home, project), await isDistrusted(home, project)]).toEqual([true, false]);
 });
 
+test("trust holds for what was in the folder: another repository in its place has none, nor has one where there was none", async () => {
+  const home = join(folder, "home");
+  const origin = (name: string) => `[remote "origin"]\n\turl = https://host/${name}\n`;
+  const plain = join(folder, "plain");
+  await mkdir(plain);
+  await trust(home, plain, new Date());
+  expect(await isTrusted(home, plain)).toBe(true);
+  await mkdir(join(plain, ".git"));
+  await writeFile(join(plain, ".git/config"), origin("strangers"));
+  expect([await isTrusted(home, plain), await isDistrusted(home, plain)]).toEqual([false, true]);
+  // A linked work tree has its settings where the first one has them.
+  const [first, linked] = [join(folder, "first"), join(folder, "linked")];
+  await mkdir(join(first, ".git/worktrees/linked"), { recursive: true });
+  await mkdir(linked);
+  await writeFile(join(first, ".git/config"), origin("own"));
+  await writeFile(join(first, ".git/worktrees/linked/commondir"), "../..\n");
+  await writeFile(join(linked, ".git"), `gitdir: ${join(first, ".git/worktrees/linked")}\n`);
+  await trust(home, linked, new Date());
+  expect(await isTrusted(home, linked)).toBe(true);
+  await writeFile(join(first, ".git/config"), origin("strangers"));
+  expect(await isTrusted(home, linked)).toBe(false);
+});
+
 test("a damaged trust store grants nothing and is not written over", async () => {
   const home = join(folder, "home");
   await ensureHome(home);

@@ -14,7 +14,7 @@ export function trustPath(home: string): string {
 
 /**
  * `removed` are folders that were trusted no longer from then on. `origins` says what was in a trusted folder: a digest of
- * the address that its repository came from, where it has one. Another repository in its place has other authors.
+ * the address that its repository came from, "" where it had none. Another repository in its place has other authors.
  */
 interface Stored {
   readonly trusted: TrustStore;
@@ -61,12 +61,22 @@ async function isSameProject({ origins }: Stored, real: string): Promise<boolean
   return !Object.hasOwn(origins, real) || origins[real] === (await originOf(real));
 }
 
-/** Null where there is no repository with a remote `origin` right in the folder. */
-async function originOf(real: string): Promise<string | null> {
-  const config = await readFile(join(real, ".git/config"), "utf8").catch(() => "");
+/** "" where there is no repository with a remote `origin` right in the folder. */
+async function originOf(real: string): Promise<string> {
+  const config = await readFile(join(await gitFolder(real), "config"), "utf8").catch(() => "");
   const url = /^\s*\[remote "origin"\][^[]*?^\s*url\s*=\s*(\S+)\s*$/m.exec(config)?.[1];
   // The address may hold a key.
-  return url === undefined ? null : createHash("sha256").update(url).digest("hex");
+  return url === undefined ? "" : createHash("sha256").update(url).digest("hex");
+}
+
+/** Where git keeps what it knows of this folder: in a linked work tree and a submodule, `.git` is a file that says so. */
+async function gitFolder(real: string): Promise<string> {
+  const own = join(real, ".git");
+  const linked = /^gitdir: (.+)$/m.exec(await readFile(own, "utf8").catch(() => ""))?.[1];
+  if (linked === undefined) return own;
+  const folder = resolve(real, linked);
+  const common = await readFile(join(folder, "commondir"), "utf8").catch(() => ".");
+  return resolve(folder, common.trim());
 }
 
 export async function trust(home: string, folder: string, at: Date): Promise<string> {
@@ -76,9 +86,7 @@ export async function trust(home: string, folder: string, at: Date): Promise<str
     const { trusted } = stored;
     if (Object.hasOwn(trusted, real) && (await isSameProject(stored, real))) return real;
     const { [real]: _, ...removed } = stored.removed;
-    const { [real]: _was, ...others } = stored.origins;
-    const origin = await originOf(real);
-    const origins = origin === null ? others : { ...others, [real]: origin };
+    const origins = { ...stored.origins, [real]: await originOf(real) };
     await write(home, { trusted: { ...trusted, [real]: at.toISOString() }, removed, origins });
     return real;
   });
