@@ -202,6 +202,15 @@ describe("at a terminal, a call that needs a person", () => {
     await until("allow? y once");
     type("\u0003");
     expect(await ended).toBe(4);
+    // At a terminal it is shown before words that don't name it allow it.
+    for (const word of ["apr_", ""]) {
+      const asked = fakeTerminal(folder);
+      const answered = main(["approvals", ...(word === "" ? [] : [word]), "allow"], { ...asked.io, stderr: asked.io.stdout }, hosts);
+      await asked.until("boom");
+      await asked.until("allow it? y/n › ");
+      asked.type("n\r");
+      expect(await answered).toBe(1);
+    }
     const shown = piped("");
     expect(await main(["approvals", "allow", "--for", "rule"], shown, hosts)).toBe(2);
     expect(shown.err()).toContain('id = "allowed-1"');

@@ -40,6 +40,7 @@ const spec: CommandSpec = {
   words: { min: 0, max: 3, named: "a session, an approval, and allow or deny" },
   notes: [
     "Without SESSION and APPROVAL, allow and deny answer the one call that waits. IDs may be cut short.",
+    "At a terminal, allow without the whole ID shows the call and asks first: another may wait by now.",
     "An answer counts for exactly what is shown: a second one, a late one, and one for what has changed since are refused.",
     "A session that a living process drives takes the answer at once; else holdfast exec resume ID goes on with it.",
   ],
@@ -92,7 +93,9 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     const open = await openApprovals(store, wanted);
     if (wanted.verb === "list") return list(given, io, open);
     if (wanted.verb === "show") return show(given, io, named(open, wanted));
-    return await answer(given, io, store, theOne(open, wanted), wanted.verb);
+    const one = theOne(open, wanted);
+    if (wanted.verb === "allow" && wanted.approval !== one.approval.id && !(await isMeant(io, one))) return 1;
+    return await answer(given, io, store, one, wanted.verb);
   } finally {
     await store.close();
   }
@@ -128,6 +131,27 @@ async function answer(given: Arguments, io: Io, store: OpenStore, { row, approva
   const more = offer === null || how !== "session" ? "" : `, and until the session ends: ${sanitizeLine(describeOffer(offer))}`;
   io.stderr.write(`answered ${approval.id}: ${verb}${more}\nunless a process drives the session: holdfast exec resume ${row.session}\n`);
   return 0;
+}
+
+/**
+ * Words that don't name it mean whatever waits by now, which may be something else than the person has seen. At a terminal
+ * it is shown first.
+ */
+async function isMeant(io: Io, one: Open): Promise<boolean> {
+  if (one.answer !== null || !canAsk(io, io.stderr)) return true;
+  const screen = await openForQuestion(io, io.stderr);
+  const leaving = new AbortController();
+  const release = screen.onInterrupt(() => leaving.abort());
+  const style = createStyle(usesColour(io.stderr, io.env));
+  try {
+    screen.print(renderApproval(one.approval, { style, width: io.stderr.columns, showsResume: false }));
+    if (/^y(?:es)?$/i.test(((await nextAnswer(screen, "allow it? y/n › ", leaving.signal)) ?? "").trim())) return true;
+    screen.print(["not answered; the call still waits"]);
+    return false;
+  } finally {
+    release();
+    screen.close();
+  }
 }
 
 /** The text is shown before it is kept, whatever is said. */
