@@ -133,3 +133,22 @@ test("operands of an unknown program that read as a command line are asked about
   expect(await byRule("fakeroot git push", "fakeroot git push")).toBe("review");
   expect(await byRule("fakeroot", "fakeroot git status")).toBe("allow");
 });
+
+test("code is read where it stands right behind its letter, and hidden where an interpreter reads it from a pipe", async () => {
+  for (const command of [
+    `python3 -uc'import os; os.remove("src/a.ts")'`,
+    `python3 -c 'from os import remove; remove("src/a.ts")'`,
+    `perl -lne'unlink $_' a`,
+    `ruby -e'File.delete("src/a.ts")'`,
+    `node -e'require("fs").rmSync("src")'`,
+    `deno eval 'Deno.removeSync("src/a.ts")'`,
+    `lua -e 'os.execute("git push")'`,
+    "python3 -mpip install x",
+    "python3 -Im pip install x",
+    "cat a | python3",
+    "cat a | node -",
+  ])
+    expect([command, (await decide(command)).decision]).toEqual([command, "review"]);
+  for (const command of ["cat a | python3 -m json.tool", "python3 -mjson.tool a.json", "cat a | perl -pe's/a/b/'", "cat a | node src/a.ts"])
+    expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
+});

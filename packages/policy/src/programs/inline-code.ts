@@ -26,6 +26,17 @@ const codeOptions: Readonly<Record<string, RegExp>> = {
   ghc: /^-e$/,
 };
 
+/** The same where the code stands right behind the letter: `python3 -uc'…'`. What holds no sign is no code that does anything. */
+const joinedCode: Readonly<Record<string, RegExp>> = {
+  python: /^-[bBdEiIOPqRsSuvx]*c([\s\S]+)$/,
+  perl: /^-[acflnpstTuUwWxX\d]*[eE]([\s\S]*\W[\s\S]*)$/,
+  ruby: /^-[acdlnpsSvwWy\d]*e([\s\S]*\W[\s\S]*)$/,
+};
+const joinedElsewhere = /^-[eEprBRc]([\s\S]*\W[\s\S]*)$/;
+
+/** Interpreters that run their input where no file is named. */
+const runsInput = /^(?:node|python|perl|ruby|php|lua|r|julia|osascript|guile|sbcl)$/;
+
 function languageOf(program: string): string | null {
   const name = program.toLowerCase().replace(/[\d.]+$/, "");
   const alias: Readonly<Record<string, string>> = {
@@ -52,7 +63,7 @@ function codeOf(call: JudgedCall, language: string): string | null {
   const codes: string[] = [];
   call.texts.forEach((text, i) => {
     if (codeOptions[language]!.test(text)) codes.push(call.args[i + 1]?.literal ?? call.args[i + 1]?.text ?? "");
-    const joined = /^--(?:eval|print)=([\s\S]*)$/.exec(text);
+    const joined = /^--(?:eval|print)=([\s\S]*)$/.exec(text) ?? (joinedCode[language] ?? joinedElsewhere).exec(text);
     if (joined !== null) codes.push(joined[1]!);
   });
   if (call.program === "deno" && call.texts[0] === "eval")
@@ -67,6 +78,13 @@ function codeOf(call: JudgedCall, language: string): string | null {
   return codes.length === 0 ? null : codes.join("\n");
 }
 
+function isFed({ program, args, texts }: JudgedCall, language: string | null): boolean {
+  if (program === "deno" || program === "bun") return texts.includes("-");
+  if (language === null || !runsInput.test(language)) return false;
+  const asks = texts.some((text) => /^(?:--?(?:version|help)|-[vVh])$/.test(text));
+  return !asks && args.every((word) => word.literal === "-" || word.literal?.startsWith("-") === true);
+}
+
 /**
  * Calls of the standard libraries, by what they do. This finds what is meant plainly; what is disguised stays inside the
  * sandbox like any script of the workspace.
@@ -74,9 +92,9 @@ function codeOf(call: JudgedCall, language: string): string | null {
 const reaches =
   /\bfetch\s*\(|XMLHttpRequest|\bWebSocket\b|\bhttps?\.(?:get|request)\b|node:(?:https?|net|dgram|tls|dns)\b|require\(\s*["'](?:https?|net|dgram|tls|dns|axios|got|node-fetch|undici)["']|\burllib|\burlopen\b|\bhttpx\b|\baiohttp\b|\bimport requests\b|\brequests\.\w+\(|\bsocket\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|http\.client|Net::(?:HTTP|FTP|SMTP)|\bLWP\b|IO::Socket|\bTCPSocket\b|open-uri|\bcurl_(?:init|exec)\b|\bfsockopen\b|\binstall\.packages\b|\bPkg\.(?:add|update|develop)\b|\b(?:BiocManager|remotes|devtools|pak)::|\bMix\.install\b|file_get_contents\(\s*["']https?:/;
 const removes =
-  /\b(?:rmSync|rmdirSync|unlinkSync|rimraf|rmtree|removedirs|unlink|rmdir|truncateSync|rm_rf|rm_r)\b|\bfs\.(?:promises\.)?(?:rm|truncate)\b|\bos\.(?:remove|truncate)\b|\bFileUtils\.rm|\bFile\.delete\b|\bshutil\.move\b|\.unlink\(|\bremove_tree\b/;
+  /\b(?:rmSync|rmdirSync|unlinkSync|rimraf|rmtree|removedirs|unlink|rmdir|truncateSync|removeSync|rm_rf|rm_r)\b|\bDeno\.(?:remove|truncate)\b|\bfrom\s+os\s+import\b[^\n;]*\b(?:remove\w*|truncate)\b|\bfrom\s+shutil\s+import\b[^\n;]*\bmove\b|\bfs\.(?:promises\.)?(?:rm|truncate)\b|\bos\.(?:remove|truncate)\b|\bFileUtils\.rm|\bFile\.delete\b|\bshutil\.move\b|\.unlink\(|\bremove_tree\b/;
 const runs =
-  /child_process|\b(?:execSync|spawnSync|execFileSync|execFile)\b|\bBun\.(?:spawn|\$)|Deno\.(?:Command|run)|\bos\.(?:system|popen|exec[lv]p?e?|spawn\w*)\b|\bsubprocess\b|\bpty\.spawn\b|\bshell_exec\b|\bpassthru\b|\bproc_open\b|\bOpen3\b|\bctypes\b|__import__|do shell script|\bimportlib\b|\beval\s*\(\s*(?:atob|Buffer|base64)|\bexec\s*\(\s*(?:base64|bytes|codecs|zlib)/;
+  /child_process|\b(?:execSync|spawnSync|execFileSync|execFile)\b|\bBun\.(?:spawn|\$)|Deno\.(?:Command|run)|\bos\.(?:system|popen|exec[lv]p?e?|spawn\w*)\b|\bfrom\s+os\s+import\b[^\n;]*\b(?:system|popen|exec\w*|spawn\w*)\b|\bos\.execute\b|\bio\.popen\b|\bsubprocess\b|\bpty\.spawn\b|\bshell_exec\b|\bpassthru\b|\bproc_open\b|\bOpen3\b|\bctypes\b|__import__|do shell script|\bimportlib\b|\beval\s*\(\s*(?:atob|Buffer|base64)|\bexec\s*\(\s*(?:base64|bytes|codecs|zlib)/;
 /** Words that run programs in perl, ruby and awk, but are ordinary names elsewhere. */
 const runsBare = /\b(?:system|exec|qx|fork|syscall)\b|`/;
 
@@ -100,7 +118,10 @@ const interpreter: Judge = (call, findings) => {
   const language = languageOf(call.program);
   if (language === "python") judgePythonModule(call, findings);
   const code = language === null && call.program !== "deno" ? null : codeOf(call, language ?? "node");
-  if (code === null) return;
+  if (code === null) {
+    if (call.command.isPiped && isFed(call, language)) addFact(findings, "hidden_code", `${call.program} runs what another command prints`);
+    return;
+  }
   const names = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\\n]){1,400})\1/g)].map((found) => found[2]!);
   judgeNames(call, code, names, findings);
   // Modules are also named by options: `perl -MLWP::Simple`, `ruby -ropen-uri`.

@@ -246,17 +246,21 @@ export const packageJudges: ReadonlyMap<string, Judge> = new Map(
   [...Object.keys(managers), ...Object.keys(sameAs)].map((name) => [name, judgeManager] as const),
 );
 
+const moduleOption = /^-[bBdEiIOPqRsSuvx]*m(.*)$/s;
+
 /** `python -m pip …` is pip; other modules that fetch are named here too. */
 export function judgePythonModule(call: JudgedCall, findings: Findings): void {
-  const at = call.texts.indexOf("-m");
+  // `-mpip`, `-Im pip`.
+  const at = call.texts.findIndex((text) => moduleOption.test(text));
+  const joined = moduleOption.exec(call.texts[at] ?? "")?.[1] ?? "";
   const setup = call.texts.findIndex((text) => /(?:^|\/)setup\.py$/.test(text));
   if (setup >= 0 && call.texts.slice(setup).some((text) => /^(?:install|develop|upload|register|easy_install)$/.test(text)))
     addFact(findings, "network", `${call.text} installs or uploads`, networkScope(null));
-  const module = at < 0 ? null : call.texts[at + 1];
+  const module = at < 0 ? null : joined === "" ? call.texts[at + 1] : joined;
+  const behind = call.args.slice(joined === "" ? at + 2 : at + 1);
   if (module === "pip" || module === "uv" || module === "poetry" || module === "pipx") {
-    const args = call.args.slice(at + 2);
-    judgeManager({ ...call, program: module, args, texts: args.map((word) => word.literal ?? "") }, findings);
+    judgeManager({ ...call, program: module, args: behind, texts: behind.map((word) => word.literal ?? "") }, findings);
   } else if (module === "venv") {
-    for (const word of roughOperands(call.args.slice(at + 2), ["--prompt"])) addNeed(findings, "write", word);
+    for (const word of roughOperands(behind, ["--prompt"])) addNeed(findings, "write", word);
   } else if (module === "ensurepip" || module === "twine") addFact(findings, "network", call.text, networkScope(null));
 }
