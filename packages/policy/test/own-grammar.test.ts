@@ -152,3 +152,36 @@ test("code is read where it stands right behind its letter, and hidden where an 
   for (const command of ["cat a | python3 -m json.tool", "python3 -mjson.tool a.json", "cat a | perl -pe's/a/b/'", "cat a | node src/a.ts"])
     expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
 });
+
+test("secrets are told in every way that jq, ps and git have of naming a file or the environment", async () => {
+  for (const command of [
+    "git show :.env",
+    "git show :1:.env",
+    "git show ':(top).env'",
+    "git diff HEAD -- :.env",
+    "git log -p -- '*.env'",
+    "git log -p -- .e*",
+    "git cat-file -p :.env",
+    "git grep --no-index KEY ~",
+    "git grep --no-index KEY /",
+    "ps -eo pid,environ",
+  ])
+    expect([command, (await decide(command)).decision]).toEqual([command, "review"]);
+  for (const command of [
+    `jq -n 'import "credentials" as $d {search:"."}; $d'`,
+    `jq -n 'include "m" {search:"."}; e'`,
+    "jq -n '$ ENV'",
+    "git cat-file --batch <<< HEAD:a",
+  ])
+    expect([command, (await decide(command)).provenRead]).toEqual([command, false]);
+  for (const command of [
+    "jq .include a.json",
+    "git diff -- . ':!.env'",
+    "git log --grep '.*'",
+    "git grep '.*'",
+    "git grep --no-index KEY src",
+    "git show HEAD:src/a.ts",
+    "ps -eo pid,comm",
+  ])
+    expect([command, (await decide(command)).provenRead]).toEqual([command, true]);
+});

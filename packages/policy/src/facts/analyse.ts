@@ -11,7 +11,7 @@ import { changesWhatRuns, onlyTunes } from "../programs/variables.ts";
 import { provenReads } from "../reads/prove.ts";
 import { readForms } from "../reads/table.ts";
 import { literalWord, programOf, type ParsedCommand, type ShellWord, type SimpleCommand, textOf } from "../shell/command.ts";
-import { cutWord } from "../shell/options.ts";
+import { cutWord, hasOption } from "../shell/options.ts";
 import { parseCommand } from "../shell/parse.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
@@ -214,7 +214,7 @@ const noPaths = new Set(
 const showsNames = new Set("ls stat find fd tree du file readlink wc".split(" "));
 /** Programs that go through a whole folder: of a home, that shows everything in it. */
 const walksFolders = new Set("rg ag ack grep egrep fgrep zgrep git-grep tar zip rsync 7z".split(" "));
-const patternFirst = new Set("grep egrep fgrep rg ag ack sed awk gawk jq yq perl ruby node python python3".split(" "));
+const patternFirst = new Set("grep egrep fgrep git-grep rg ag ack sed awk gawk jq yq perl ruby node python python3".split(" "));
 
 /** Variables by whose names secrets are handed to programs. */
 const secretVariable =
@@ -227,14 +227,43 @@ function judgeSecrets(call: JudgedCall, findings: Findings, home: string | null)
   if (shown !== undefined) addFact(findings, "secret_read", `${call.text} uses ${shown.text}`);
   if (noPaths.has(call.program)) return;
   if (call.program === "git") {
-    const shows = /^(?:log|diff|show|blame|annotate|grep|cat-file|archive)$/.test(readGit(call.args).subcommand ?? "");
-    for (const text of call.texts) {
-      if (shows && !text.startsWith("-") && secretPlace(text, home) !== null) addFact(findings, "secret_read", call.text);
-      const path = /^[^\s:]+:(.+)$/.exec(text)?.[1];
-      if (path !== undefined && !path.startsWith("//") && secretPlace(path, home) !== null) addFact(findings, "secret_read", call.text);
-    }
+    judgeGitSecrets(call, findings, home);
+    const git = readGit(call.args);
+    // Without an index it goes through folders as grep does.
+    if (git.subcommand === "grep" && hasOption(git.args, "--no-index"))
+      judgeReadWords({ ...call, program: "git-grep", args: git.args }, findings, home);
     return;
   }
+  judgeReadWords(call, findings, home);
+}
+
+const gitShows = /^(?:log|diff|diff-tree|diff-index|diff-files|show|whatchanged|format-patch|stash|blame|annotate|grep|cat-file|archive)$/;
+/** Options of git whose value is a text to look for. */
+const gitTexts = /^(?:-[SGLe]|--(?:grep|author|committer))$/;
+
+/** Files of git's history and index: `.env`, `HEAD:.env`, `:1:.env`, `:(top).env`, `'*.env'`. */
+function judgeGitSecrets(call: JudgedCall, findings: Findings, home: string | null): void {
+  const git = readGit(call.args);
+  const shows = gitShows.test(git.subcommand ?? "");
+  let isPattern = git.subcommand === "grep" && !git.args.some((word) => word.literal === "-e");
+  const isSecret = git.args.some((word, i) => {
+    const text = word.literal ?? word.pattern ?? "";
+    if (text.startsWith("-") || text.includes("://")) return false;
+    // What is left out, and what is looked for, isn't shown.
+    if (/^:(?:\([^)]*exclude|\/*[!^])/.test(text) || gitTexts.test(git.args[i - 1]?.literal ?? "")) return false;
+    if (isPattern) {
+      isPattern = false;
+      return false;
+    }
+    if (shows && secretPlace(text, home) !== null) return true;
+    const path = text.replace(shows ? /^(?:[^\s:]*:)?(?:\d:)?(?:\([^)]*\)|\/)*/ : /^[^\s:]+:/, "");
+    if (path !== text && secretPlace(path, home) !== null) return true;
+    return shows && /[*?[]/.test(path) && !/\s/.test(path) && couldBeSecret(path);
+  });
+  if (isSecret) addFact(findings, "secret_read", call.text);
+}
+
+function judgeReadWords(call: JudgedCall, findings: Findings, home: string | null): void {
   let isFirst = patternFirst.has(call.program) && !call.args.some((word) => /^(?:-\w*[ef]|--regexp.*|--file.*)$/.test(word.literal ?? ""));
   for (const word of call.args) {
     const text = word.literal ?? word.text;

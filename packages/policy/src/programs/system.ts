@@ -162,7 +162,10 @@ const messages: Judge = (call, findings) => {
 /** `ps e` shows each process with its environment. */
 const processList: Judge = (call, findings) => {
   const operands = roughOperands(call.args, "-o -O -p -q -C -u -U -g -G -t -s -k --sort --pid --ppid --user --format".split(" "));
-  if (operands.some((word) => /^(?!pid|comm)[a-zA-Z]*e[a-zA-Z]*$/.test(word.literal ?? "")))
+  if (
+    call.texts.some((text) => /environ/.test(text)) ||
+    operands.some((word) => /^(?!pid|comm)[a-zA-Z]*e[a-zA-Z]*$/.test(word.literal ?? ""))
+  )
     addFact(findings, "secret_read", `${call.text} shows environments`, outside);
 };
 

@@ -61,7 +61,7 @@ const forms: Readonly<Record<string, OptionTable>> = {
       "score-debug",
     ],
   },
-  "cat-file": { flags: "tsep", long: ["batch-check=?", "batch=?", "batch-all-objects", "follow-symlinks"] },
+  "cat-file": { flags: "tsep", long: ["batch-check=?", "batch-all-objects", "follow-symlinks"] },
   "merge-base": { flags: "a", long: ["all", "octopus", "is-ancestor", "fork-point", "independent"] },
   "rev-list": { ...logLike, long: [...output, "objects", "max-age=", "min-age=", "disk-usage=?"] },
   describe: {
@@ -137,6 +137,8 @@ export function readGitPaths(args: readonly ShellWord[], isAtStart: boolean): Sh
   if (form !== undefined) {
     const read = readOptions(git.args, form);
     if (read === null || asksForSignatures(read)) return null;
+    if (subcommand === "grep" && read.options.some((option) => option.name === "no-index"))
+      return read.options.some((option) => option.name === "e") ? [...read.operands] : read.operands.slice(1);
     return subcommand === "diff" && read.options.some((option) => option.name === "no-index") ? [...read.operands] : [];
   }
   const words = git.args.map((word) => word.literal ?? "?");

@@ -271,8 +271,9 @@ export const readForms: ReadonlyMap<string, ReadForm> = new Map<string, ReadForm
   [
     "jq",
     {
-      // `env` and `$ENV` print the environment.
-      accepts: (read) => read.operands.length > 0 && !/(?<![.\w"])env\b|\$ENV/.test(text(read.operands[0]!)),
+      // `env` and `$ENV` print the environment; modules are files, of which nothing else tells.
+      accepts: (read) =>
+        read.operands.length > 0 && !/(?<![.\w"])(?:env|import|include|modulemeta)\b|\$\s*(?:ENV|__prog)/.test(text(read.operands[0]!)),
       flags: "cnerRjaSsCMh",
       long: "compact-output null-input exit-status raw-output raw-input join-output raw-output0 ascii-output sort-keys slurp color-output monochrome-output tab indent= seq stream unbuffered".split(
         " ",
@@ -316,7 +317,9 @@ export const readForms: ReadonlyMap<string, ReadForm> = new Map<string, ReadForm
       valued: "oOpCkgGst",
       long: ["forest", "no-headers", "sort=", "pid=", "ppid="],
       operands: "text",
-      accepts: (read) => all(read, (word) => /^(?!.*e)[aux]+$/.test(word)),
+      // Nor a column of environments.
+      accepts: (read) =>
+        all(read, (word) => /^(?!.*e)[aux]+$/.test(word)) && read.options.every(({ value }) => !/environ/.test(value?.literal ?? "")),
     },
   ],
 ]);
