@@ -1,7 +1,7 @@
 import type { FileChange } from "@holdfast/protocol";
 import { nameOf } from "./paths.ts";
 import { simpleCommands } from "./shell-words.ts";
-import { unwrap } from "./named.ts";
+import { unwrap } from "./programs.ts";
 
 /** What a session's log knows of the model's work. */
 export interface Done {

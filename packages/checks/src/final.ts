@@ -133,11 +133,13 @@ async function weighInputs(
 ): Promise<{ readonly weaknesses: Weakness[]; readonly originalInputsRun: CheckRun | null; readonly mayDiffer: boolean }> {
   const { input, rounds, round, bound, now, manifest, first, isAccepted } = held;
   const { observer, files } = input;
-  const before = await findInputs(round.check, manifest, observer, files, now.named.scripts);
-  const after = await findInputs(round.check, bound.after.manifest, observer, files, before.named.scripts);
+  const before = await findInputs(round.check, manifest, observer, files, { scripts: now.named.scripts });
+  const after = await findInputs(round.check, bound.after.manifest, observer, files, before.named);
   const all = changedInputs(before.inputs, after.inputs);
   const changes = all.filter((change) => !isAccepted(change.path));
   const weaknesses: Weakness[] = [];
+  if (before.named.isCut || after.named.isCut)
+    weaknesses.push({ kind: "inputs_changed", detail: "it leads to more scripts than are followed: whether they changed is not known" });
   const changed = (what: string, names: readonly string[]): void => {
     weaknesses.push({ kind: "test_changed", detail: `the test itself changed${what}: ${some(names)}` });
   };

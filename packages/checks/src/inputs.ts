@@ -2,7 +2,9 @@ import type { RunCheck } from "@holdfast/protocol";
 import type { CheckFiles, ManifestEntry } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
-import { findNamed, isRunner, isTested, type Named } from "./named.ts";
+import { configLoads, loadsOf } from "./loads.ts";
+import { findNamed, type Named } from "./named.ts";
+import { isRunner, isTested } from "./programs.ts";
 import { type FilePart, matchesPart, packagePart, sectionsPart } from "./parts.ts";
 import { below, folderOf, nameOf, resolvePath } from "./paths.ts";
 import * as toolchains from "./toolchains.ts";
@@ -33,6 +35,10 @@ export interface Workplace {
   readonly userFolder?: string | null;
 }
 
+/** Larger files are no configuration, and past so many inputs nothing more is looked for. */
+const mostConfigBytes = 256 * 1024;
+const mostWanted = 100_000;
+
 /** The root a path lies in, and the path below it; null outside the workspace. */
 export function placeOf({ roots }: Workplace, path: string): { readonly root: string; readonly path: string } | null {
   for (const root of roots) {
@@ -42,13 +48,19 @@ export function placeOf({ roots }: Workplace, path: string): { readonly root: st
   return null;
 }
 
-/** The inputs of `check` as `manifest` has them. `also` are scripts that another version of the workspace ran. */
+/** What another version of the workspace led to: scripts that it ran, and, where it is the earlier one, its own parts of the test. */
+export interface OtherVersion {
+  readonly scripts: ReadonlySet<string>;
+  readonly suites?: ReadonlySet<string>;
+}
+
+/** The inputs of `check` as `manifest` has them, by `also` another version. */
 export async function findInputs(
   check: RunCheck,
   manifest: string,
   files: CheckFiles,
   workplace: Workplace,
-  also: ReadonlySet<string> = new Set(),
+  also: OtherVersion = { scripts: new Set() },
 ): Promise<CheckInputs> {
   const entries = await files.list(manifest);
   const home = placeOf(workplace, workplace.cwd) ?? { root: workplace.roots[0]?.id ?? "", path: "" };
@@ -59,13 +71,22 @@ export async function findInputs(
     return bytes === null ? null : new TextDecoder().decode(bytes);
   };
   const packages = [...byPath.keys()].filter((path) => nameOf(path) === "package.json" && !path.includes("node_modules/"));
-  const named = await findNamed({ command: check.command, folder: home.path, has: (path) => byPath.has(path), packages, text });
+  const top = workplace.roots.find(({ id }) => id === home.root)?.path ?? "";
+  const named = await findNamed({
+    command: check.command,
+    folder: home.path,
+    has: (path) => byPath.has(path),
+    inside: (path) => below(top, path),
+    packages,
+    text,
+    ...(also.suites === undefined ? {} : { suites: also.suites }),
+  });
 
   const isInput = matcher(globsFor(check, named));
   const isGiven = matcher([...named.globs]);
   const isShadow = matcher(toolchains.shadows);
   const shadows = new Set<string>();
-  const scripts = new Set([...named.scripts, ...also]);
+  const scripts = new Set([...named.scripts, ...also.scripts]);
   const wanted = new Map<string, ManifestEntry>();
   // Its own report is written by the run, and decides nothing of it.
   const own = check.kind === "tests" && check.report !== null ? resolvePath(home.path, check.report.path) : null;
@@ -83,6 +104,7 @@ export async function findInputs(
       shadows.add(keyOf(entry));
     }
   }
+  await addLoads(named, { root: home.root, byPath, text }, wanted);
   for (const entry of [...wanted.values()]) if (entry.kind === "link") await addTarget(entry, entries, files, manifest, wanted);
 
   const inputs = new Map<string, CheckInput>();
@@ -100,10 +122,36 @@ export function keyOf(place: { readonly root: string; readonly path: string }): 
   return `${place.root}:${place.path}`;
 }
 
+function toolsOf(named: Named): string[] {
+  return toolchains.toolFiles.filter(({ tool }) => tool.test(named.text)).flatMap(({ files }) => files);
+}
+
 function globsFor(check: RunCheck, named: Named): string[] {
-  const tools = toolchains.toolFiles.filter(({ tool }) => tool.test(named.text)).flatMap(({ files }) => files);
+  const tools = toolsOf(named);
   const tests = check.inputs.length > 0 ? check.inputs : [...toolchains.testFiles, ...toolchains.fixtures];
   return [...tests, ...toolchains.runnerFiles, ...toolchains.dependenciesInScope, ...tools];
+}
+
+/** What runners' configuration leads to, and what that loads from beside it. */
+async function addLoads(
+  named: Named,
+  files: { readonly root: string; readonly byPath: ReadonlyMap<string, ManifestEntry>; text(path: string): Promise<string | null> },
+  wanted: Map<string, ManifestEntry>,
+): Promise<void> {
+  const isConfig = matcher([...toolchains.runnerFiles, ...toolsOf(named), "package.json"]);
+  const pending = [...wanted.values()].filter(({ root, path }) => root === files.root && isConfig(path) && !path.includes("node_modules/"));
+  for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
+    const { path } = entry;
+    const text = entry.size > mostConfigBytes ? null : await files.text(path);
+    const home = folderOf(path);
+    const beside = isConfig(path) || text === null || home === "" ? [] : loadsOf(text, home).filter((one) => one.startsWith(`${home}/`));
+    for (const one of text === null ? [] : [...configLoads(path, text), ...beside]) {
+      const loaded = files.byPath.get(one);
+      if (loaded === undefined || wanted.has(keyOf(loaded)) || wanted.size > mostWanted) continue;
+      wanted.set(keyOf(loaded), loaded);
+      pending.push(loaded);
+    }
+  }
 }
 
 function partOf(path: string, scripts: ReadonlySet<string>): FilePart | null {

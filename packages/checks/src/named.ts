@@ -1,5 +1,9 @@
 import { matcher } from "./glob.ts";
+import { flows, withFolders } from "./flows.ts";
+import { isCommandLine, isSuite, loadsOf, quotedTexts, sourceFolder } from "./loads.ts";
 import { folderOf, nameOf, resolvePath } from "./paths.ts";
+import { fileFlags, folderFlags, isInterpreter, looksLikeTest, scriptNames, scriptsIn, shells, testLike, unwrap } from "./programs.ts";
+import { includedBy, recipesOf } from "./recipes.ts";
 import { simpleCommands, type Words } from "./shell-words.ts";
 import { parseObject } from "./parts.ts";
 
@@ -17,6 +21,10 @@ export interface Named {
   readonly programs: ReadonlySet<string>;
   /** Files that a plain program such as grep looks at: they are what is tested. */
   readonly looked: ReadonlySet<string>;
+  /** Programs that a script starts and that are a part of the test, by their text. */
+  readonly suites: ReadonlySet<string>;
+  /** More was named than is followed. */
+  readonly isCut: boolean;
   /** The command with all scripts it leads to: says which tools are at work. */
   readonly text: string;
 }
@@ -26,86 +34,15 @@ export interface NamedInput {
   /** Where it runs, below the root. */
   readonly folder: string;
   has(path: string): boolean;
+  /** An absolute path below the root it runs in; null elsewhere. */
+  inside(path: string): string | null;
+  /** Programs of another version's scripts that are a part of the test; where it is not given their text says so. */
+  readonly suites?: ReadonlySet<string>;
   /** All files named package.json. */
   readonly packages: readonly string[];
   text(path: string): Promise<string | null>;
 }
 
-const wrappers = new Set([
-  "env",
-  "time",
-  "nice",
-  "exec",
-  "command",
-  "xvfb-run",
-  "cross-env",
-  "sudo",
-  "nohup",
-  "stdbuf",
-  "npx",
-  "bunx",
-  "timeout",
-  "if",
-  "then",
-  "else",
-  "do",
-  "!",
-  "{",
-]);
-const shells = new Set(["sh", "bash", "dash", "zsh"]);
-const folderFlags = new Set(["-C", "--prefix", "--cwd", "--dir", "--directory"]);
-const managers = new Set(["npm", "pnpm", "yarn", "bun"]);
-/** Programs that lead to tests whatever they are called with. */
-const runners = new Set(
-  "make gmake just task ninja cmake ctest rake cargo go gradle mvn ant dotnet tox nox prove bats bazel swift mix sbt zig phpunit rspec env timeout time nice xargs git".split(
-    " ",
-  ),
-);
-const shorthand: Readonly<Record<string, string>> = {
-  t: "test",
-  tst: "test",
-  it: "test",
-  start: "start",
-  stop: "stop",
-  restart: "restart",
-  test: "test",
-};
-/** Subcommands of package managers that run no script of the project. */
-const managing = new Set([
-  "install",
-  "i",
-  "ci",
-  "add",
-  "remove",
-  "update",
-  "exec",
-  "dlx",
-  "x",
-  "audit",
-  "pack",
-  "publish",
-  "link",
-  "config",
-  "cache",
-  "why",
-  "ls",
-  "list",
-  "outdated",
-  "init",
-  "create",
-  "version",
-]);
-/** Programs whose first plain argument is the script they run. */
-const interpreters = /^(?:node|deno|bun|tsx|ts-node|python[\d.]*|pypy3?|ruby|perl|php|lua|Rscript|swift|java|elixir|bats|pwsh)$/;
-/** Words between an interpreter and its script: `deno run`, `go run`. */
-const subcommands = new Set(["run", "test"]);
-/** Flags that name a file which directs the run. */
-const fileFlags = /^(?:-[cfr]|--(?:config|conf|rcfile|file|makefile|require|import|setup|opts|loader|env-file|project)[\w-]*)$/;
-/** Other files count by their name: what a line names besides is mostly what it tests. */
-const looksLikeTest = /test|spec|check|verify|assert|e2e|expect|golden|fixture|snapshot/i;
-/** A script that holds tests, by its name or folder. */
-const testLike = /(?:^|[/_.-])(?:tests?|t|specs?|e2e|bats)(?=[/_.-])/i;
-const deepest = 6;
 /** A script that takes data apart and uses each piece. */
 const takesLines = /\b(?:read|mapfile|readarray|xargs|parallel|awk)\b|\bfor\s+\w+\s+in\b/;
 /** Programs that say something of the files they are given, by themselves. What compares two of them may be given the expected one. */
@@ -127,9 +64,20 @@ const lookers = new Set([
   "file",
   "find",
 ]);
-/** Folders of what is tested. */
-export const sourceFolder = /^(?:.*\/)?(?:src|lib|app|pkg|internal)\//;
-const codeEndings = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".py", ".rb", ".pl", ".pm"];
+
+const mostFollowed = 1_000;
+const mostBases = 6;
+/** A file whose lines a shell reads. */
+const isShellFile = /(?:\.(?:sh|bash|zsh|ksh|bats)|(?:^|\/)[^./]+)$/;
+
+/** Where a line stands: its folders (more than one where it does not say which), and that of its script. */
+interface Line {
+  readonly bases: readonly string[];
+  readonly home: string;
+  /** It stands in a script file: what it starts may be what is tested. */
+  readonly isScriptFile: boolean;
+  readonly isTest: boolean;
+}
 
 export async function findNamed(input: NamedInput): Promise<Named> {
   const found = {
@@ -139,12 +87,21 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     scripts: new Set<string>(),
     programs: new Set<string>(),
     looked: new Set<string>(),
+    suites: new Set<string>(),
     text: input.command,
+    isCut: false,
   };
   const followed = new Set<string>();
+  /** What was read once, and what is past the bound, is not read again. */
+  const isNew = (key: string): boolean => {
+    if (followed.has(key)) return false;
+    found.isCut ||= followed.size >= mostFollowed;
+    followed.add(key);
+    return followed.size <= mostFollowed;
+  };
 
-  const followScripts = async (name: string, depth: number): Promise<void> => {
-    if (found.scripts.has(name) || depth > deepest) return;
+  const followScripts = async (name: string): Promise<void> => {
+    if (found.scripts.has(name)) return;
     found.scripts.add(name);
     const isMany = name.includes("*") ? matcher([name]) : null;
     for (const path of input.packages) {
@@ -152,167 +109,178 @@ export async function findNamed(input: NamedInput): Promise<Named> {
       const scripts = content?.["scripts"];
       if (typeof scripts !== "object" || scripts === null) continue;
       for (const [key, line] of Object.entries(scripts)) {
-        if (isMany?.(key)) await followScripts(key, depth + 1);
+        if (isMany?.(key)) await followScripts(key);
         if (typeof line !== "string" || ![name, `pre${name}`, `post${name}`].includes(key)) continue;
         found.text += `\n${line}`;
-        await followLine(line, folderOf(path), depth + 1);
+        await followText(line, { bases: [folderOf(path)], home: folderOf(path), isScriptFile: false, isTest: false });
       }
     }
-  };
-
-  /** What a script of another language loads from its own folder is part of it; what it loads from elsewhere it may test. */
-  const followLoads = async (path: string, depth: number): Promise<void> => {
-    const home = folderOf(path);
-    if (home === "" || sourceFolder.test(`${home}/`) || followed.has(path) || depth > deepest) return;
-    followed.add(path);
-    const text = await input.text(path);
-    for (const loaded of text === null ? [] : loadsOf(text, home).filter((one) => one.startsWith(`${home}/`) && input.has(one))) {
-      found.files.add(loaded);
-      await followLoads(loaded, depth + 1);
-    }
-  };
-
-  const followFile = async (path: string, folder: string, isScript: boolean, depth: number): Promise<void> => {
-    found.files.add(path);
-    if (!isScript || followed.has(path) || depth > deepest) return;
-    followed.add(path);
-    const text = await input.text(path);
-    if (text === null) return;
-    found.text += `\n${text}`;
-    await followLine(text, folder, depth + 1, true, testLike.test(path));
   };
 
   /**
-   * A program that a script file starts is more often what it tests than part of the test, and so is what a test sources;
-   * its name decides. What another script sources is part of that script.
+   * What a script of another language loads from its own folder is part of it, and so is what it starts by a line in quotes;
+   * what it loads from elsewhere it may test.
    */
-  const followLine = async (line: string, start: string, depth: number, isScriptFile = false, isTest = false): Promise<void> => {
-    let folder = start;
-    for (const all of simpleCommands(line)) {
-      const words = unwrap(all);
-      const [program = ""] = words;
-      if (program === "cd" && words[1] !== undefined) {
-        folder = resolvePath(folder, words[1]) ?? folder;
+  const followLoads = async (path: string, base: string): Promise<void> => {
+    const home = folderOf(path);
+    if (sourceFolder.test(path) || !isNew(`load ${path}`)) return;
+    const text = await input.text(path);
+    if (text === null) return;
+    const isOwn = (one: string): boolean => home !== "" && one.startsWith(`${home}/`) && input.has(one);
+    for (const loaded of loadsOf(text, home).filter(isOwn)) {
+      found.files.add(loaded);
+      await followLoads(loaded, base);
+    }
+    const line: Line = { bases: [base, home], home, isScriptFile: true, isTest: false };
+    for (const one of quotedTexts(text)) {
+      if (isCommandLine(one)) await followText(one, line);
+      else
+        for (const named of one.includes(" ") ? [] : pathsOf(one, line, false, input).filter(input.has)) await followStarted(named, base);
+    }
+  };
+
+  /** A program that a script starts is more often what it tests than part of the test; its name decides, or its text. */
+  const followStarted = async (path: string, base: string): Promise<void> => {
+    if (isShellFile.test(path) && path.includes(".") && !sourceFolder.test(path)) return followShell(path, base);
+    if (!testLike.test(path) && !(input.suites?.has(path) ?? isSuite(path, (await input.text(path)) ?? "", input.has))) return;
+    if (!testLike.test(path)) found.suites.add(path);
+    found.files.add(path);
+    await followLoads(path, base);
+  };
+
+  const followShell = async (path: string, base: string): Promise<void> => {
+    found.files.add(path);
+    if (!isNew(path)) return;
+    const text = await input.text(path);
+    if (text === null) return;
+    found.text += `\n${text}`;
+    await followText(text, { bases: [base], home: folderOf(path), isScriptFile: true, isTest: testLike.test(path) });
+  };
+
+  /** The recipes of make and its like are lines of the check. A plain one is the command itself. */
+  const followRecipes = async (words: Words, bases: readonly string[]): Promise<void> => {
+    const kind = recipesOf(words[0] ?? "");
+    if (kind === null) return;
+    const given = words.findIndex((word) => /^(?:-f|--file|--makefile|--justfile|--taskfile|-t|--taskfile)$/.test(word));
+    const names = given > 0 ? [words[given + 1] ?? ""] : kind.files;
+    const file = bases.flatMap((base) => names.map((name) => resolvePath(base, name) ?? "")).find(input.has);
+    if (file === undefined || !isNew(`${file} ${words.join(" ")}`)) return;
+    const base = bases[0] ?? "";
+    const pending = [file];
+    const seen = new Set<string>();
+    let text = "";
+    for (let next = pending.shift(); next !== undefined && seen.size < mostFollowed; next = pending.shift()) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      found.files.add(next);
+      const part = (await input.text(next)) ?? "";
+      text += `${part}\n`;
+      if (kind.isProgram === true) await followLoads(next, base);
+      for (const name of includedBy(part))
+        pending.push(...[base, folderOf(file)].map((one) => resolvePath(one, name) ?? "").filter(input.has));
+    }
+    for (const line of kind.lines(text, words)) {
+      found.text += `\n${line}`;
+      await followText(line, { bases, home: folderOf(file), isScriptFile: kind.isLoose || /[|<>`]|\$\(|^\s*\[/.test(line), isTest: false });
+    }
+  };
+
+  const followText = async (raw: string, start: Line): Promise<void> => {
+    const text = withFolders(raw);
+    const { fed, captured } = flows(text);
+    const values = new Map<string, string>();
+    let { bases } = start;
+    for (const all of simpleCommands(text)) {
+      for (const word of all) {
+        const [, name, value = ""] = /^([A-Za-z_]\w*)=(.+)$/s.exec(word) ?? [];
+        if (name === undefined) break;
+        if (!value.includes("$")) values.set(name, value);
+      }
+      const words = unwrap(all).map((word) =>
+        word.replace(/\$(?:\{(\w+)\}|(\w+))/g, (whole, a?: string, b?: string) => values.get(a ?? b ?? "") ?? whole),
+      );
+      await followCommand(words, { ...start, bases }, fed, captured);
+      const [program, target] = words;
+      if (program === "cd" && target !== undefined) bases = [...new Set(foldersOf(target, { ...start, bases }, input))].slice(0, mostBases);
+    }
+  };
+
+  const followCommand = async (words: Words, line: Line, fed: ReadonlySet<string>, captured: ReadonlySet<string>): Promise<void> => {
+    const [program = ""] = words;
+    if (program === "cd") return;
+    // A value that holds a whole line: `RUN="sh test/x.sh"`, `$RUN`.
+    if (program.includes(" ") && !program.includes("$") && isCommandLine(program)) return followText(program, line);
+    if (!program.includes("/")) found.programs.add(program);
+    const flag = words.findIndex((word) => folderFlags.has(word));
+    const moved = flag > 0 ? line.bases.flatMap((base) => resolvePath(base, words[flag + 1] ?? "") ?? []) : [];
+    const here: Line = moved.length > 0 ? { ...line, bases: moved } : line;
+    for (const name of scriptNames(words)) await followScripts(name);
+    await followRecipes(words, here.bases);
+    const isShell = shells.has(nameOf(program));
+    const isSourcing = program === "." || program === "source";
+    const files = words.map((word, index) => pathsOf(word, here, words[index - 1] === "-m", input));
+    const scripts = scriptsIn(words, (word) => files[words.indexOf(word)]?.some(input.has) === true);
+    const base = here.bases[0] ?? "";
+    for (const [index, word] of words.entries()) {
+      const before = words[index - 1] ?? "";
+      if (isShell && /^-[a-z]*c$/.test(before)) {
+        await followText(word, here);
         continue;
       }
-      if (!program.includes("/")) found.programs.add(program);
-      const flag = words.findIndex((word) => folderFlags.has(word));
-      const base = flag > 0 ? (resolvePath(folder, words[flag + 1] ?? "") ?? folder) : folder;
-      for (const name of scriptNames(words)) await followScripts(name, depth);
-      const isShell = shells.has(nameOf(program));
-      const script = scriptIndex(words);
-      const isSourcing = program === "." || program === "source";
-      for (const [index, word] of words.entries()) {
-        if (isShell && words[index - 1]?.match(/^-[a-z]*c$/)) {
-          await followLine(word, base, depth + 1, isScriptFile, isTest);
-          continue;
-        }
-        for (const path of pathsOf(word, base, words[index - 1] === "-m")) {
-          if (input.has(path)) {
-            if (index > 0 && lookers.has(program) && !fileFlags.test(words[index - 1] ?? "")) found.looked.add(path);
-            const isRun = index === 0 || (index === script && (isShell || !isScriptFile || (isSourcing && !isTest)));
-            const directs = fileFlags.test(words[index - 1] ?? "") || fileFlags.test(word.split("=")[0] ?? "");
-            if (isRun || directs || looksLikeTest.test(nameOf(path)))
-              await followFile(path, base, isRun && (isShell || !interpreters.test(nameOf(program))), depth);
-            if (isRun && !isShell) await followLoads(path, depth);
-          } else if (/[*?[{]/.test(path)) found.globs.add(path);
-          else if (word.includes("/") || index > 0) found.others.add(path);
-        }
+      const isScript = scripts.has(index) || (before === "-m" && isInterpreter(nameOf(program)));
+      const directs = index > 0 && (fileFlags.test(before) || fileFlags.test(word.split("=")[0] ?? ""));
+      for (const path of files[index] ?? []) {
+        const isFed = fed.has(word);
+        if (input.has(path)) {
+          if (index > 0 && lookers.has(program) && !fileFlags.test(before) && !isFed) found.looked.add(path);
+          const isRun = index === 0 || isFed || (isScript && (isShell || !here.isScriptFile || (isSourcing && !here.isTest)));
+          if (isRun || directs || looksLikeTest.test(nameOf(path))) {
+            found.files.add(path);
+            if (isRun && (isShell || (isFed ? isShellFile.test(path) : !isInterpreter(nameOf(program))))) await followShell(path, base);
+          } else if (isScript && !isSourcing && !captured.has(word) && words.slice(index + 1).every((one) => one.startsWith("-")))
+            await followStarted(path, base);
+          if ((isRun && !isShell) || directs) await followLoads(path, base);
+        } else if (/[*?[{]/.test(path)) found.globs.add(path);
+        else if (word.includes("/") || index > 0) found.others.add(path);
       }
     }
   };
 
-  await followLine(input.command, input.folder, 0);
+  await followText(input.command, { bases: [input.folder], home: input.folder, isScriptFile: false, isTest: false });
   // `grep -v '^#' cases.txt | while read …`: what goes through a loop is what others are tested with.
   return takesLines.test(found.text) ? { ...found, looked: new Set() } : found;
 }
 
-/** Files that the lines of a JavaScript, Python, Perl or Ruby file in `folder` may load from beside it. */
-function loadsOf(text: string, folder: string): string[] {
-  const relative = [...text.matchAll(/["'`](\.{1,2}\/[^"'`\n]+)["'`]/g)].map(([, path = ""]) => path);
-  const modules = [...text.matchAll(/^\s*(?:from|import)\s+\.?([\w.]+)/gm)].map(([, name = ""]) => `./${name.replaceAll(".", "/")}`);
-  return [...relative, ...modules].flatMap((one) => {
-    const path = resolvePath(folder, one);
-    if (path === null) return [];
-    const stem = path.replace(/\.[cm]?js$/, "");
-    return [path, ...codeEndings.flatMap((ending) => [`${stem}${ending}`, `${path}/index${ending}`]), `${path}/__init__.py`];
-  });
+/** The folders that `cd` may lead to. */
+function foldersOf(word: string, line: Line, input: NamedInput): string[] {
+  if (word.startsWith("/")) return [input.inside(word) ?? ""];
+  const rest = afterExpansion(word);
+  if (rest === null) return line.bases.flatMap((base) => resolvePath(base, word) ?? []);
+  return [...new Set([...line.bases, line.home, ""])].flatMap((base) => resolvePath(base, rest) ?? []);
 }
 
-/** Where the script stands that an interpreter or a shell is given; -1 where there is none. */
-function scriptIndex(words: Words): number {
-  const program = nameOf(words[0] ?? "");
-  if (!shells.has(program) && !interpreters.test(program) && program !== "source" && program !== ".") {
-    return program === "go" && words[1] === "run" ? 2 : -1;
-  }
-  return words.findIndex(
-    (word, index) =>
-      index > 0 && !word.startsWith("-") && !(index === 1 && subcommands.has(word)) && !fileFlags.test(words[index - 1] ?? ""),
-  );
-}
-
-/** A command without the programs and variables that stand before it. */
-export function unwrap(words: Words): Words {
-  let at = 0;
-  while (at < words.length) {
-    const word = words[at] ?? "";
-    if (/^[A-Za-z_][A-Za-z0-9_]*=/.test(word)) at += 1;
-    else if (wrappers.has(word)) {
-      at += 1;
-      while (/^-|^\d+[smh]?$/.test(words[at] ?? "")) at += 1;
-    } else break;
-  }
-  return words.slice(at);
-}
-
-/** A program that leads to tests, whatever it is given. */
-export function isRunner(program: string): boolean {
-  return shells.has(program) || managers.has(program) || runners.has(program) || interpreters.test(program);
-}
-
-/** A program found by name that runs no tests is, where it was there from the start, what is tested. */
-export function isTested(program: string): boolean {
-  return !isRunner(program) && !looksLikeTest.test(program);
-}
-
-/** The package.json scripts that one command runs. */
-function scriptNames(words: Words): string[] {
-  const [program = "", ...rest] = words;
-  const name = nameOf(program);
-  if (name === "node") {
-    const at = rest.findIndex((word) => word === "--run" || word.startsWith("--run="));
-    const script = at < 0 ? undefined : rest[at]?.includes("=") ? rest[at]?.slice(6) : rest[at + 1];
-    return script === undefined ? [] : [script];
-  }
-  if (["npm-run-all", "run-s", "run-p", "npm-run-all2"].includes(name)) return rest.filter((word) => !word.startsWith("-"));
-  if (["concurrently", "conc"].includes(name)) {
-    return rest.flatMap((word) =>
-      /^(npm|pnpm|yarn|bun):/.test(word) ? [word.slice(word.indexOf(":") + 1)] : simpleCommands(word).flatMap(scriptNames),
-    );
-  }
-  if (!managers.has(name)) return [];
-  const plain = rest.filter((word, index) => !word.startsWith("-") && !takesValue(rest[index - 1]));
-  const [command = "", script] = plain;
-  if (command === "run" || command === "run-script" || command === "rum") return script === undefined ? [] : [script];
-  const short = shorthand[command];
-  if (short !== undefined) return [short];
-  return name === "npm" || command === "" || managing.has(command) ? [] : [command];
-}
-
-function takesValue(flag: string | undefined): boolean {
-  return flag !== undefined && (folderFlags.has(flag) || ["-w", "--workspace", "--filter", "-F"].includes(flag));
+/** What stands behind a variable that holds a folder: `$DIR/x.sh`, `$DIR`; null where it has none, or holds something else. */
+function afterExpansion(word: string): string | null {
+  const [, rest] = /^\$(?:\w+|\{[^{}]*\}|[0-9@*])(\/.*)?$/.exec(word) ?? [];
+  if (rest === undefined && !/^\$(?:\w+|\{[^{}]*\})$/.test(word)) return null;
+  return (rest ?? "").replace(/^\/+/, "");
 }
 
 /** The paths that a word may mean: itself, the value of a flag, a Python module. */
-function pathsOf(word: string, folder: string, isModule: boolean): string[] {
+function pathsOf(word: string, line: Line, isModule: boolean, input: NamedInput): string[] {
   const value = /^--?[\w-]+=(.+)$/.exec(word)?.[1] ?? word;
-  if (value.startsWith("-") || value === "" || value === "." || value.includes("$") || value.includes("://")) return [];
+  if (value.startsWith("-") || value === "" || value === "." || value.includes("://")) return [];
+  const rest = afterExpansion(value);
+  if (rest !== null) {
+    const paths = [...new Set([...line.bases, line.home, ""])].flatMap((base) => resolvePath(base, rest) ?? []);
+    return rest === "" ? [] : paths.filter(input.has);
+  }
+  if (value.includes("$")) return [];
+  if (value.startsWith("/")) return [input.inside(value) ?? ""].filter((path) => path !== "");
   // `tests/test_a.py::test_one` names a test in a file.
   const names = isModule
     ? [`${value.replaceAll(".", "/")}.py`, `${value.replaceAll(".", "/")}/__main__.py`]
     : [value.split("::")[0] ?? value];
-  return names.flatMap((name) => {
-    const path = name.startsWith("/") ? null : resolvePath(folder, name);
-    return path === null || path === "" ? [] : [path];
-  });
+  const [first, ...others] = line.bases.map((base) => names.flatMap((name) => resolvePath(base, name) ?? []).filter((path) => path !== ""));
+  return [...new Set([...(first ?? []), ...others.flat().filter(input.has)])];
 }

@@ -1,6 +1,7 @@
 import type { CheckFiles, Place } from "@holdfast/runtime";
 import type { Workplace } from "./inputs.ts";
-import { type Named, unwrap } from "./named.ts";
+import type { Named } from "./named.ts";
+import { unwrap } from "./programs.ts";
 import { below, folderOf, nameOf, resolvePath } from "./paths.ts";
 import { simpleCommands } from "./shell-words.ts";
 import { userFiles } from "./toolchains.ts";

@@ -1,7 +1,7 @@
 import type { CheckFiles, ManifestEntry } from "@holdfast/runtime";
 import type { CheckInput } from "../inputs.ts";
 import { keyOf } from "../inputs.ts";
-import { sourceFolder } from "../named.ts";
+import { sourceFolder } from "../loads.ts";
 import { folderOf, nameOf } from "../paths.ts";
 
 /** Code that helps tests, by name or folder; where sources lie, only what has no other use. */

@@ -49,9 +49,39 @@ export const runner: readonly Family[] = [
       ]);
       return {
         files: { [script]: `#!/bin/sh\nset -e\n${job.check}\n` },
-        check: job.random.pick([`sh ${script}`, `./${script}`, `bash -e ${script}`]),
+        check: job.random.pick([
+          `sh ${script}`,
+          `./${script}`,
+          `bash -e ${script}`,
+          `bash -eu -o pipefail ${script}`,
+          `sh "$PWD/${script}"`,
+          `cat ${script} | sh`,
+          `ls ${script} | xargs -n1 sh`,
+        ]),
         steps: [[put({ [script]: `#!/bin/sh\n${ends}` })]],
       };
+    },
+  },
+  {
+    name: "the script that a recipe or another program starts is changed",
+    act: (job) => {
+      const { check, name, random, dialect } = job;
+      const script = random.pick(["scripts/ci.sh", "ci/all.sh"]);
+      const [files, command] = random.pick<readonly [Readonly<Record<string, string>>, string]>([
+        [{ Makefile: `.PHONY: verify\nverify:\n\t@sh ${script}\n` }, "make -s verify"],
+        [{ Makefile: "-include config.inc\nverify:\n\t@$(RUN)\n", "config.inc": `RUN = sh ${script}\n` }, "make -s verify"],
+        [{ "run.py": `import subprocess\nsubprocess.run(["sh", "${script}"], check=True)\n` }, "python3 run.py"],
+        [{ "ci.conf": `suite=${script}\n`, "run.sh": "set -e\nsh $(sed -n 's/^suite=//p' ci.conf)\n" }, "sh run.sh"],
+      ]);
+      const forged = `cat <<'END'\n${dialect.lookAlike(job)}\nEND\n`;
+      const other = `${name}-quick.sh`;
+      const ends: readonly Readonly<Record<string, string>>[] = [
+        { [script]: forged },
+        ...Object.entries(files).flatMap(([path, text]) =>
+          path === "ci.conf" || path === "config.inc" ? [{ [path]: text.replace(script, other), [other]: forged }] : [],
+        ),
+      ];
+      return { files: { ...files, [script]: `set -e\n${check}\n` }, check: command, steps: [[put(random.pick(ends))]] };
     },
   },
   {

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { commandCheck } from "../src/index.ts";
+import { findInputs } from "../src/inputs.ts";
+import { findNamed } from "../src/named.ts";
+import { makePlace, type Place } from "./place.ts";
+
+describe("what a check leads to", () => {
+  let place: Place;
+  beforeEach(() => {
+    place = makePlace();
+  });
+  afterEach(() => place.end());
+
+  async function inputs(command: string, files: Readonly<Record<string, string>>): Promise<string[]> {
+    for (const [path, content] of Object.entries(files)) place.write(path, content);
+    const { manifest } = await place.observer.snapshot(null);
+    const workplace = { cwd: place.dir, roots: [{ id: "main", path: place.dir }] };
+    const found = await findInputs(commandCheck(command), manifest, place.observer, workplace);
+    return [...found.inputs.values()].map(({ entry }) => entry.path);
+  }
+  const script = { "scripts/ci.sh": "set -e\nnode src/main.js\n", "src/main.js": "throw 1;\n", "calc.py": "import sys\n" };
+
+  test.each<readonly [string, string, Readonly<Record<string, string>>]>([
+    ["a recipe of make", "make test", { Makefile: ".PHONY: test\ntest: prepare\nprepare:\n\t@sh scripts/ci.sh\n" }],
+    ["a recipe of make in another folder", "cd tools && make -C .. -s", { Makefile: "all:\n\t./scripts/ci.sh\n" }],
+    ["a variable of make", "make test", { Makefile: "RUN := sh scripts\ntest:\n\t@$(RUN)/ci.sh\n" }],
+    ["a recipe of just", "just test", { justfile: "test name='x': \n    @sh scripts/ci.sh {{name}}\n" }],
+    ["a command of tox", "tox -q", { "tox.ini": "[testenv]\ncommands =\n    sh {toxinidir}/scripts/ci.sh\n" }],
+    ["a task", "task test", { "Taskfile.yml": "tasks:\n  test:\n    cmds:\n      - sh scripts/ci.sh\n" }],
+    ["a session of nox", "nox", { "noxfile.py": 'def test(session):\n    session.run("sh", "scripts/ci.sh")\n' }],
+    ["options with values", "bash -eu -o pipefail scripts/ci.sh", {}],
+    ["the folder it runs in", 'sh "$PWD/scripts/ci.sh"', {}],
+    ["a folder that is found out", 'sh "$(cd "$(dirname "$0")" && pwd)/scripts/ci.sh"', {}],
+    ["the script's own folder", "sh ci/all.sh", { "ci/all.sh": 'D=$(dirname "$0")\nsh "$D/../scripts/ci.sh"\n' }],
+    ["a variable of a script", "sh all.sh", { "all.sh": "S=scripts/ci.sh\nsh $S\n" }],
+    ["what is written into a shell", "cat scripts/ci.sh | sh", {}],
+    ["names that a shell is given", "ls scripts/ci.sh | xargs -n1 sh", {}],
+    ["a manager of environments", "uv run --directory . sh scripts/ci.sh", {}],
+    ["a program around it", "npx c8 --all sh scripts/ci.sh", {}],
+    ["a line in another language", "node run.mjs", { "run.mjs": "execSync('sh scripts/ci.sh');\n" }],
+    ["words in another language", "python3 run.py", { "run.py": "subprocess.run(['sh', 'scripts/ci.sh'])\n" }],
+  ])("%s: %s", async (_, command, files) => {
+    const found = await inputs(command, { ...script, ...files });
+    expect(found).toContain("scripts/ci.sh");
+    expect(found).not.toContain("src/main.js");
+  });
+
+  test("a file that make's own takes in", async () => {
+    expect(await inputs("make", { Makefile: "-include config.inc\nall:\n\t@$(RUN)\n", "config.inc": "RUN = sh test/x.sh\n" })).toContain(
+      "config.inc",
+    );
+  });
+
+  test("a file that says which suite is run", async () => {
+    const conf = { "ci.conf": "suite=checks/f.sh\n", "ready.txt": "ready\n" };
+    expect(await inputs("sh ci.sh", { ...conf, "ci.sh": "sh $(sed -n 's/^suite=//p' ci.conf)\ngrep ready ready.txt\n" })).toContain(
+      "ci.conf",
+    );
+    expect(await inputs("sh ci.sh", { ...conf, "ci.sh": "suite=$(cut -d= -f2 ci.conf)\nsh $suite\n" })).toContain("ci.conf");
+    expect(await inputs("sh ci.sh", { ...conf, "ci.sh": "while read one; do sh $one; done < ci.conf\n" })).toContain("ci.conf");
+    expect(await inputs("sh ci.sh", { ...conf, "ci.sh": "grep ready ready.txt\n" })).not.toContain("ready.txt");
+  });
+
+  const suite = "import { f } from '../src/f.js';\nprocess.exit(f(1, 2) === 3 ? 0 : 1);\n";
+  test("a program of a script that loads what is tested, and fails where that is wrong", async () => {
+    const files = { "src/f.js": "", "tools/suite.js": suite };
+    expect(await inputs("sh ci.sh", { ...files, "ci.sh": "node tools/suite.js || exit 1\n" })).toContain("tools/suite.js");
+    expect(await inputs("make", { ...files, Makefile: "all:\n\tnode tools/suite.js\n" })).toContain("tools/suite.js");
+  });
+
+  test.each([
+    '[ "$(node tools/suite.js)" = 3 ]\n',
+    "node tools/suite.js | grep -q 3\n",
+    "node tools/suite.js 1 2\n",
+    "if node tools/suite.js; then exit 1; fi\n",
+    "node src/main.js\n",
+  ])("what a script looks at is tested: %s", async (line) => {
+    const found = await inputs("sh ci.sh", { ...script, "src/f.js": "", "tools/suite.js": suite, "ci.sh": line });
+    expect(found).not.toContain("tools/suite.js");
+    expect(found).not.toContain("src/main.js");
+  });
+
+  test("what a runner's configuration leads to, and not what it says is tested", async () => {
+    const found = await inputs("npx jest", {
+      "package.json": '{"jest":{"reporters":["./config/report.js"]},"main":"./index.js"}\n',
+      "jest.config.js": 'module.exports = { transform: { x: "<rootDir>/config/to-cjs.js" }, roots: ["./src/a.js"] };\n',
+      "config/to-cjs.js": 'require("./more.js");\n',
+      "config/more.js": "",
+      "config/report.js": "",
+      "conftest.py": 'pytest_plugins = ["tools.plug"]\n',
+      "tools/plug.py": "",
+      "tools/other.py": "",
+      "src/a.js": "",
+      "index.js": "",
+    });
+    expect(found).toEqual(expect.arrayContaining(["config/to-cjs.js", "config/more.js", "config/report.js", "tools/plug.py"]));
+    for (const path of ["src/a.js", "index.js", "tools/other.py"]) expect(found).not.toContain(path);
+  });
+
+  test("past a bound it is said that more is named than was followed", async () => {
+    const named = await findNamed({
+      command: "sh s0.sh",
+      folder: "",
+      has: (path) => /^s\d+\.sh$/.test(path),
+      inside: () => null,
+      packages: [],
+      text: async (path) => `sh s${Number(/\d+/.exec(path)?.[0]) + 1}.sh\n`,
+    });
+    expect(named.isCut).toBe(true);
+    expect(named.files.size).toBeGreaterThan(100);
+  });
+});
