@@ -115,6 +115,11 @@ describe("retry storm (C01)", () => {
     expect(end.report?.heading).toContain("a retry storm, 8 times in a row: read failed");
   });
 
+  test("the same, where each takes its time to fail", async () => {
+    const { end, calls } = await loop(read, (_, n) => done(`error ${n}`, { status: "failed", durationMs: 1_200 }));
+    expect([end.standing, calls()]).toEqual(["exhausted", 8]);
+  });
+
   test("calls of which none succeeds any more, whatever they are", async () => {
     const { end, calls, reached } = await loop((n) => ({ name: "read", input: { n } }), failing);
     expect([end.standing, calls(), reached[0]?.limit]).toEqual(["exhausted", 20, "retryStorm"]);

@@ -94,7 +94,7 @@ async function ask(
     ...(tool === null ? {} : { flow: { items, callId, tool: { ...tool.spec, hints: tool.hints ?? {} } } }),
     ...(granted.length === 0 ? {} : { granted }),
     ...(settings.approvals === "ask" ? { wantsOffers: true } : {}),
-    repeatsDoubt: driver.registers.get("doubt", `${name}:${inputDigest}`) !== null,
+    repeatsDoubt: [plan.identity ?? inputDigest, inputDigest].some((known) => driver.registers.get("doubt", `${name}:${known}`) !== null),
     identify: (path) => ports.files.identify(path),
     ...(ports.processes.locate === undefined ? {} : { locate: (program: string) => ports.processes.locate!(program) }),
     isTracked: (path) => ports.observer.isTracked(path),

@@ -1,6 +1,7 @@
 import type { CallPlan, Json, SessionEvent, ToolCall } from "@holdfast/protocol";
 import { canonical } from "../canonical.ts";
 import { sha256 } from "../hash.ts";
+import { identityOf } from "../kernel/identity.ts";
 import { settledWithout } from "../kernel/settle.ts";
 import { mostOpen } from "../kernel/state.ts";
 import { createStreamRedactor } from "../redact-stream.ts";
@@ -121,8 +122,9 @@ interface Judged {
 
 /** What a call would do, and what the policy says to that. Reads only. */
 async function judge(driver: Driver, call: ToolCall, { name, tool, input }: Meant, signal: AbortSignal): Promise<Judged | CallRefusal> {
-  const plan = await tool.plan(input, callContext(driver, call.callId), signal);
-  if ("type" in plan) return plan;
+  const planned = await tool.plan(input, callContext(driver, call.callId), signal);
+  if ("type" in planned) return planned;
+  const plan = { ...planned, identity: identityOf(planned.input) };
   const inputDigest = sha256(canonical(plan.input));
   return { plan, inputDigest, verdict: await decisionOf(driver, call.callId, name, plan, inputDigest) };
 }

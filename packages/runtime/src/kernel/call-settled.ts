@@ -32,7 +32,7 @@ export function callSettled(head: Head, registers: Registers, payload: EventPayl
   const { callId, outcome, result } = payload;
   const call = registers.get("call", callId);
   const name = head.turn?.open.find((entry) => entry.id === callId)?.name ?? "";
-  const doubt = call === null ? null : `${call.name}:${call.inputDigest}`;
+  const doubt = call === null ? null : `${call.name}:${call.plan.identity ?? call.inputDigest}`;
   // Of a task that goes on: the world may say something new next time.
   const runsOn = outcome.output !== undefined && outcome.endedTask === undefined && registers.get("task", outcome.output) !== null;
   return {

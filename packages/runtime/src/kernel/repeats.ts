@@ -1,6 +1,7 @@
-import type { CallOutcome, CallPlan, Json } from "@holdfast/protocol";
+import type { CallOutcome, CallPlan } from "@holdfast/protocol";
 import { canonical } from "../canonical.ts";
 import { sha256 } from "../hash.ts";
+import { plain } from "./identity.ts";
 
 /** A settled call as far as it is compared with others: digests of what was asked, and of that with what came back. */
 interface Seen {
@@ -59,14 +60,6 @@ export function repeated(before: Repeats, name: string, plan: CallPlan | null, o
   return goesOn ? after : { ...after, isTold: false };
 }
 
-/** Key order is taken out by `canonical`; white space that means nothing, here. */
-function plain(value: Json): Json {
-  if (typeof value === "string") return value.trim().replace(/\s+/g, " ");
-  if (Array.isArray(value)) return value.map(plain);
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
-}
-
 /** A loop that a turn is in. `isNear`: the model is to be told; `isReached`: the turn ends. */
 export interface Loop {
   readonly limit: "sameCallSameResult" | "cycle" | "retryStorm";
@@ -81,8 +74,8 @@ export interface Loop {
 /**
  * The loop nearest to its end, null where there is none. `most`: rounds of the same calls with the same results. Where they
  * bring back something new each time three times as many are let through, and five times as many where a call of the round
- * waits itself (polling): then with the same results; something new after a wait is progress. As many calls of any kind may
- * fail in a row.
+ * waits itself (polling): then with the same results; something new after a wait is progress. A call that fails each time is
+ * let through twice as often, however long it takes; as many as five times calls of any kind may fail in a row.
  */
 export function loopOf(repeats: Repeats, most: number): Loop | null {
   const loops: Loop[] = [];
@@ -92,9 +85,11 @@ export function loopOf(repeats: Repeats, most: number): Loop | null {
     const waits = repeats.sinceWait !== null && repeats.sinceWait < cycle;
     const going = `${names.toReversed().join(" → ")}${waits ? " (waiting in between)" : ""}`;
     loops.push(loop(kind, rounds(repeats.results, cycle), waits ? 5 * most : most, `the same result from ${going}`));
-    if (waits) continue;
     const asked = rounds(repeats.calls, cycle);
-    if (cycle === 1 && repeats.failures >= asked) loops.push(loop("retryStorm", asked, 2 * most, `${going} failed`));
+    const fails = cycle === 1 && repeats.failures >= asked;
+    // What comes back otherwise after a wait is progress, unless it is another failure.
+    if (waits && !fails) continue;
+    if (fails) loops.push(loop("retryStorm", asked, 2 * most, `${going} failed`));
     else loops.push(loop(kind, asked, 3 * most, `the same call again, ${going}`));
   }
   loops.push(loop("retryStorm", repeats.failures, 5 * most, `every call failed, the last of them ${repeats.last[0]?.what ?? ""}`));

@@ -199,7 +199,7 @@ export interface RegisterKinds {
   readonly question: { readonly question: Question; readonly status: "open" | "answered" | "expired" };
   /** The model's plan, and the call that set it. */
   readonly plan: { readonly callId: string; readonly steps: readonly PlanStep[] };
-  /** Calls in doubt, by digest of tool and input. */
+  /** Calls in doubt, by tool and what makes a call the same; by the digest of its input in logs of earlier versions. */
   readonly doubt: { readonly callId: string };
   /** Calls that were refused in the open turn. */
   readonly denied: { readonly name: string };
