@@ -55,7 +55,13 @@ export function session(prompt: string) {
     items.push({ kind: "tool_result", id: `${callId}r`, callId, status, text: said, trust });
   };
   const own = {
+    /** After the model's answer. */
     says(words: string) {
+      items.push({ kind: "assistant_message", id: `a${items.length}`, text: "Well." } as Item);
+      return own.adds(words);
+    },
+    /** While the turn goes on. */
+    adds(words: string) {
       items.push({ kind: "user_message", id: `u${items.length}`, trust: "user", parts: [{ type: "text", text: words }] });
       return own;
     },

@@ -3,6 +3,7 @@ import { lowestTrust } from "@holdfast/protocol/trust";
 import { showHidden } from "@holdfast/runtime/hidden";
 import type { About, Mandate } from "./action.ts";
 import { mandateOf } from "./action.ts";
+import { judgeAmount } from "./amount.ts";
 import { judgeContent } from "./content.ts";
 import type { Finding, FlowCall } from "./finding.ts";
 import { meet } from "./lexicon.ts";
@@ -15,17 +16,7 @@ import { slotsOf } from "./slots.ts";
 import type { Action } from "./tool.ts";
 import { aboutOf, actionOf, looksOf, takesProgram } from "./tool.ts";
 import { keyOf } from "./words.ts";
-import {
-  judgeSecret,
-  judgeTime,
-  judgeAmount,
-  judgeChoice,
-  judgePlace,
-  judgeTarget,
-  judgeAddress,
-  judgeOtherDay,
-  originOfSlot,
-} from "./values.ts";
+import { judgeSecret, judgeTime, judgeChoice, judgePlace, judgeTarget, judgeAddress, judgeOtherDay, originOfSlot } from "./values.ts";
 
 export interface FlowVerdict {
   readonly decision: Decision;
@@ -128,7 +119,7 @@ function judgeSlot(memory: FlowMemory, action: Action, slot: Slot, mandate: Mand
     case "time":
       return judgeTime(memory, slot, mandate);
     case "amount":
-      return judgeAmount(memory, slot, action.kinds.includes("pay"));
+      return judgeAmount(memory, slot, action.kinds.includes("pay"), mandate);
     case "content":
     case "title":
       return [];

@@ -15,7 +15,7 @@ import { newSaid, numbersOf, say } from "./said.ts";
 import type { Piece, Source } from "./source.ts";
 import { isNameOf, isSecretField, piecesOf } from "./source.ts";
 import { actionOf, isReadName } from "./tool.ts";
-import { keyOf, nameWords, rowOf, tellingWords, withoutDomains, wordsOf } from "./words.ts";
+import { keyOf, nameWords, tellingWords, withoutDomains, wordsOf } from "./words.ts";
 
 /** What a session's items say, kept so that a value can be traced to where it stood. It grows by an item at a time. */
 export interface FlowMemory {
@@ -29,6 +29,8 @@ export interface FlowMemory {
   asked: readonly Asked[];
   /** Stems of what it leaves out: "all except Zed". */
   excepted: ReadonlySet<string>;
+  /** The model has answered without a call: what comes next begins anew. */
+  isAnswered: boolean;
   /** It leaves it to another's text what is to be done. */
   isDelegated: boolean;
   /** Texts that are trusted as data: the runtime's own, those of a trusted project. */
@@ -70,6 +72,7 @@ export function newMemory(): FlowMemory {
     user: newSaid(),
     asked: [],
     excepted: new Set(),
+    isAnswered: false,
     isDelegated: false,
     trusted: newSaid(),
     named: new Map(),
@@ -100,13 +103,14 @@ function take(memory: FlowMemory, item: Item): void {
   switch (item.kind) {
     case "user_message": {
       const text = item.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-      if (item.trust === "user" || item.trust === "system") hear(memory, text);
+      if (item.trust === "user" || item.trust === "system") hear(memory, text, !memory.isAnswered);
       else read(memory, text, sourceOf("", "message", item.trust, null));
       break;
     }
     case "tool_call":
       memory.calls.set(item.callId, callOf(item.name, item.input));
       memory.open.add(item.callId);
+      memory.isAnswered = false;
       break;
     case "tool_result": {
       memory.open.delete(item.callId);
@@ -124,6 +128,8 @@ function take(memory: FlowMemory, item: Item): void {
         read(memory, item.text, sourceOf("", "notice", item.trust, null));
       break;
     case "assistant_message":
+      memory.isAnswered = true;
+      break;
     case "reasoning":
       // What the model says is no source: it has read the rest.
       break;
@@ -197,10 +203,21 @@ export function textsOf(value: Json): string[] {
   return Object.values(value).flatMap(textsOf);
 }
 
-function hear(memory: FlowMemory, said: string): void {
+const takingBack = /\b(?:stop|wait|instead|cancel that|never ?mind|forget|no,|not any more|anymore|rather|now)\b/i;
+
+/** Its object stands in what was said before. */
+function isOfBefore({ words, quoted }: Asked): boolean {
+  return (words.has("it") || words.has("them")) && quoted.length === 0 && ![...words].some(isThing);
+}
+
+function hear(memory: FlowMemory, said: string, isOn = false): void {
   const { rest: text, left } = exceptionsIn(said);
   const asked = readRequest(text);
-  if (asked.length > 0 || wordsOf(text).length > 6) {
+  // What comes while the turn goes on adds to the request, and so does "make it short"; "stop, do … instead" doesn't.
+  if ((isOn ? memory.asked.length > 0 : asked.length > 0 && asked.every(isOfBefore)) && !takingBack.test(text)) {
+    memory.asked = [...memory.asked, ...asked];
+    memory.isDelegated ||= isDelegating(text);
+  } else if (asked.length > 0 || wordsOf(text).length > 6) {
     memory.asked = asked;
     memory.isDelegated = isDelegating(text);
     memory.excepted = new Set();

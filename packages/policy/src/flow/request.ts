@@ -2,6 +2,7 @@ import type { Day } from "./dates.ts";
 import { daysOf } from "./dates.ts";
 import type { ActionKind } from "./lexicon.ts";
 import { all, alsoNouns, askedKinds, isChoosing, lightVerbs, nounActions, toolKinds } from "./lexicon.ts";
+import { numbersOf } from "./said.ts";
 import { formOf } from "./verbs.ts";
 import { stem } from "./words.ts";
 
@@ -17,6 +18,8 @@ export interface Asked {
   readonly quoted: readonly string[];
   /** The days that its clause names. */
   readonly days: readonly Day[];
+  /** The amounts of money that its clause names: no counts, no years. */
+  readonly amounts: readonly number[];
   /** It says when in relation to something else: "the day before", "tomorrow". */
   readonly isRelative: boolean;
   /** It leaves a choice to what is found (`one`), or means all of a kind. */
@@ -101,6 +104,7 @@ function readSentence(sentence: string, quotes: readonly string[], asked: Asked[
     const whole = clause.some((word) => /^(?:it|them|this|that|these|those|him|her)$/.test(word)) ? tokens.map(({ word }) => word) : clause;
     const noun = lightVerbs.has(verb) ? stems.slice(0, 8).flatMap((word) => nounActions.get(word) ?? []) : [];
     const phrasal = phrasalKinds(verb, clause);
+    const said = sentence.slice(at, tokens[until]?.at);
     asked.push({
       verb,
       // "Give Bo access to the channel": he is brought in.
@@ -110,12 +114,20 @@ function readSentence(sentence: string, quotes: readonly string[], asked: Asked[
       isWish: status === "wish",
       words: new Set([stem(verb), ...stems]),
       quoted: clause.flatMap((word) => (word.startsWith("\u0001") ? [quotes[quoteIndex(word)] ?? ""] : [])),
-      days: daysOf(sentence.slice(tokens[index]!.at, tokens[until]?.at)),
+      days: daysOf(said),
+      amounts: /%|\bper ?cent/.test(said)
+        ? []
+        : numbersOf(said).filter((number) => number >= 10 && !(number >= 1_900 && number <= 2_100) && !isOfDay(said, number)),
       isRelative: relative.test(sentence),
       open: openOf(whole),
       links: linksOf(whole),
     });
   });
+}
+
+/** "June 12", "the 12th" is no amount. */
+function isOfDay(text: string, number: number): boolean {
+  return daysOf(text).some(({ day }) => day === number);
 }
 
 function kindsOf(word: string): readonly ActionKind[] | undefined {

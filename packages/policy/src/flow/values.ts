@@ -1,5 +1,4 @@
 import type { Mandate } from "./action.ts";
-import { isWorkedOut } from "./amounts.ts";
 import { isDictation } from "./dictation.ts";
 import type { Atom } from "./atoms.ts";
 import { atomsOf, isAddress } from "./atoms.ts";
@@ -8,7 +7,7 @@ import { judgeException } from "./exceptions.ts";
 import type { Finding } from "./finding.ts";
 import { meet } from "./lexicon.ts";
 import type { FlowMemory } from "./memory.ts";
-import { numbersOf } from "./said.ts";
+import { finding } from "./found.ts";
 import type { Origin } from "./origin.ts";
 import {
   isAskedInWords,
@@ -223,27 +222,6 @@ export function judgeOtherDay(slots: readonly Slot[], { by }: Mandate): Finding[
   ];
 }
 
-/** An amount that only others' text names, or that is far beyond all that was said and seen. */
-export function judgeAmount(memory: FlowMemory, slot: Slot, isPayment: boolean): Finding[] {
-  const [amount = Number(slot.value)] = typeof slot.value === "number" ? [slot.value] : numbersOf(slot.value);
-  if (!Number.isFinite(amount) || memory.user.numbers.has(amount) || memory.trusted.numbers.has(amount) || memory.fieldNumbers.has(amount))
-    return [];
-  const pieces = memory.numbers.get(amount) ?? [];
-  if (pieces.length > 0 && amount >= 10) {
-    if (!pieces.some((piece) => isNamedSource(memory, piece) || isProseMeant(memory, piece))) {
-      return [finding(memory, "tainted", "amount", slot, { from: "prose", tool: pieces[0]?.record.source.tool ?? null, pieces })];
-    }
-  }
-  if (isPayment ? isPaymentWorkedOut(memory, amount) : amount <= Math.max(10, memory.largest * 2)) return [];
-  return [finding(memory, "unproven", "amount", slot, { from: "none", tool: null, pieces: [] })];
-}
-
-function isPaymentWorkedOut(memory: FlowMemory, amount: number): boolean {
-  const { user, trusted, numbers, fieldNumbers } = memory;
-  const read = [...numbers].flatMap(([number, pieces]) => (pieces.some((piece) => isPointedTo(memory, piece)) ? [number] : []));
-  return isWorkedOut(amount, [...user.numbers, ...trusted.numbers, ...read], [...fieldNumbers]);
-}
-
 const broad = /^(?:rw|w|write|writer|edit|editor|modify|admin|administrator|owner|full|public|anyone|everyone|all)$/i;
 const broadWords = [
   "edit",
@@ -276,41 +254,4 @@ export function judgeChoice({ user }: FlowMemory, { path, value }: Slot): Findin
       sentence: `${path}, ${JSON.stringify(value)}, gives more than your words speak of.`,
     },
   ];
-}
-
-const asWhat: Readonly<Record<string, string>> = {
-  address: "where it goes",
-  target: "what it acts on",
-  place: "the place",
-  secret: "a secret",
-  time: "the day",
-  amount: "the amount",
-};
-
-function finding(
-  memory: FlowMemory,
-  type: Finding["type"],
-  id: string,
-  { path, value }: Slot,
-  { from, tool, pieces }: Origin,
-  isAnother = false,
-): Finding {
-  const where =
-    from === "prose"
-      ? `stands only in text that others wrote (${tool ?? "a message"})`
-      : from === "field"
-        ? `comes from ${tool}, from a record that your words don't point to`
-        : from === "user"
-          ? "is in your words, and they say that it goes to somebody else"
-          : from === "meant"
-            ? `comes from ${tool}, and your words name somebody else`
-            : "is neither in your words nor in anything that was read";
-  return {
-    type,
-    id,
-    path,
-    value: String(value),
-    sentence: `${path} (${asWhat[id] ?? id}), ${JSON.stringify(String(value).slice(0, 80))}, ${where}.`,
-    isPointedTo: !isAnother && pieces.some((piece) => isPointedTo(memory, piece)),
-  };
 }
