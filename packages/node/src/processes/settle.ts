@@ -31,12 +31,15 @@ export interface SettledRun {
 /** What follows a command's end: first of all its secrets go. How it ended is its exit record's to say, whatever fails here. */
 export async function settleRun(run: SettledRun): Promise<void> {
   const { folder, git, gitlinks, secrets } = run;
+  // In the sandbox it ends with its wrapper, a moment later: nothing is written any more after the rest was looked at.
+  if (isLost(folder) && existsSync(folder.absent))
+    await attempt(folder, "end what is left of it", () => killTree({ root: null, mark: run.mark, isConfined: true, isOrphaned: true }));
   await attempt(folder, "take the secrets out of this output", () => {
     const given = readGiven(folder);
     scrubFile(folder.output, given.length === 0 ? secrets() : [...secrets(), ...given]);
     rmSync(folder.given, { force: true });
   });
-  await attempt(folder, "move away what must not stay", () => takeAway(run));
+  await attempt(folder, "move away what must not stay", () => takeAway(folder));
   await attempt(folder, "note the limit that it passed", () => noteLimit(run));
   await attempt(folder, "look at the repositories that it named to git", () => disarmNewLinks(folder.links, folder.output, gitlinks));
   await attempt(folder, "look at what was replaced while it ran", async () => {
@@ -45,11 +48,9 @@ export async function settleRun(run: SettledRun): Promise<void> {
 }
 
 /** What a command made that would run later; a wrapper that got to its exit record has seen to it. */
-async function takeAway({ folder, mark }: SettledRun): Promise<void> {
+function takeAway(folder: RunFolder): void {
   if (!existsSync(folder.absent)) return;
-  if ((endOfRun(folder)?.end.type ?? "lost") === "lost") {
-    // It ends with its wrapper, a moment later.
-    await killTree({ root: null, mark, isConfined: true, isOrphaned: true });
+  if (isLost(folder)) {
     const start = readStart(folder);
     const isOfThisBoot = start.type === "taken" && start.bootId === bootId();
     // What came after a restart is its owner's.
@@ -57,6 +58,10 @@ async function takeAway({ folder, mark }: SettledRun): Promise<void> {
     for (const text of removeIntruders(folder.absent, folder.removed, until)) tell(folder, text);
   }
   forgetAbsent(folder.absent);
+}
+
+function isLost(folder: RunFolder): boolean {
+  return (endOfRun(folder)?.end.type ?? "lost") === "lost";
 }
 
 /** Does a part of it. One that fails is told at the end of the output, and the rest goes on. */
