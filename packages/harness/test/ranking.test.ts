@@ -32,6 +32,12 @@ const index = indexTools(tools);
 const names = (query: string, limit = 9): string[] => rankTools(index, query, limit).map((found) => found.tool.name);
 
 describe("a search among tools", () => {
+  test("takes a date as one, and its words for nothing else", () => {
+    const some = [tool("march_route", "Route of a march."), tool("forecast", "Weather of a day.", { date: {} })];
+    const found = rankTools(indexTools(some), "the weather on March 3rd", 9).map((one) => one.tool.name);
+    expect(found).toEqual(["forecast"]);
+  });
+
   test("takes a query of any length", () => {
     expect(names(`open an issue ${"a.a.".repeat(100_000)}`)[0]).toBe("createIssue");
   });

@@ -1,3 +1,4 @@
+import { dateWords, holdsDate } from "./shapes.ts";
 import { stem } from "./stem.ts";
 import { relatedTo } from "./thesaurus.ts";
 import type { ToolIndex } from "./tool-index.ts";
@@ -7,7 +8,7 @@ import { pairOf, wordsOf } from "./words.ts";
 const relatedWeight = 0.45;
 const beginningWeight = 0.4;
 const slipWeight = 0.7;
-/** What a word counts that the text doesn't say but a path or an address in it stands for; and a mere number. */
+/** What a word counts that the text doesn't say but a path, an address or a date in it stands for; and a mere number. */
 const hintWeight = 0.4;
 const numberWeight = 0.2;
 /** What two words add that stand together in the query and in the tool. */
@@ -57,7 +58,10 @@ export function partsOf(text: string): ReadonlyMap<string, number>[] {
       hints.push("path", "file", ...wordsOf(/\.(\w{1,5})$/.exec(path)?.[1] ?? ""));
       return " ";
     });
+  // A date stands for itself: its words would meet tools by accident.
+  if (holdsDate(text)) hints.push("date");
   const parts = plain
+    .replaceAll(dateWords, " ")
     .split(seam)
     .map((part) => weigh(wordsOf(part).filter((word) => !filler.has(word))))
     .filter((part) => part.size > 0);

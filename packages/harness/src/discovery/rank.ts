@@ -18,6 +18,9 @@ const shapeLacking = 0.2;
 /** What a tool loses that needs more numbers than the query holds, and what the share of its parameters' words adds that are asked for. */
 const numbersLacking = 0.2;
 const parameterCover = 0.2;
+/** What the share of a tool's name and description that was asked for adds: of many alike, the plain one. Short ones are smoothed. */
+const textCover = 0.2;
+const textSmoothing = 20;
 
 export interface Ranked {
   readonly tool: SearchableTool;
@@ -48,14 +51,21 @@ function scoreAll(index: ToolIndex, query: string): Float64Array {
     );
   const held = shapesIn(query);
   const numbers = numbersIn(query);
-  const covered = coveredBy(index, askedBy(index, concepts), "isInParameters");
+  const asked = askedBy(index, concepts);
+  const covered = coveredBy(index, asked, "isInParameters");
+  const said = coveredBy(index, asked, "isInText");
   for (let tool = 0; tool < scores.length; tool += 1) {
     if (scores[tool] === 0) continue;
     const taken = countBits(held & index.takes[tool]!);
     const lacking = countBits(index.needs[tool]! & ~held);
     const shapes = Math.max(0.1, 1 + shapeTaken * taken - shapeLacking * lacking);
     const share = covered[tool]! / Math.max(Number.EPSILON, index.parameterRarity[tool]!);
-    scores[tool] = scores[tool]! * shapes * (1 + parameterCover * share - (index.numbers[tool]! > numbers ? numbersLacking : 0));
+    const plain = Math.sqrt(said[tool]! / (index.textRarity[tool]! + textSmoothing));
+    scores[tool] =
+      scores[tool]! *
+      shapes *
+      (1 + textCover * plain) *
+      (1 + parameterCover * share - (index.numbers[tool]! > numbers ? numbersLacking : 0));
   }
   return scores;
 }
@@ -97,8 +107,8 @@ function askedBy(index: ToolIndex, concepts: readonly Concept[]): ReadonlyMap<st
   return asked;
 }
 
-/** By tool, how rare the words are that are asked for and that its name, or its parameters, have. */
-function coveredBy(index: ToolIndex, asked: ReadonlyMap<string, number>, place: "isInName" | "isInParameters"): Float64Array {
+/** By tool, how rare the words are that are asked for and that its name, its parameters, or its name and description have. */
+function coveredBy(index: ToolIndex, asked: ReadonlyMap<string, number>, place: "isInName" | "isInParameters" | "isInText"): Float64Array {
   const covered = new Float64Array(index.tools.length);
   for (const [word, weight] of asked) {
     const { tools, [place]: isThere, rarity } = index.postings.get(word)!;

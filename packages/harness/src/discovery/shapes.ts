@@ -1,17 +1,24 @@
 import type { Json } from "@holdfast/protocol";
 import { fieldsOf } from "./fields.ts";
 
-/** Kinds of values that a request can hold, and that a tool's parameters can take. Each is a bit of a set. */
 const months =
   "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?";
+/** Dates with their digits, and words that stand for a date. */
+const dates = String.raw`\b\d{4}[-./]\d{1,2}[-./]\d{1,2}\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b(?:${months})\.? \d{1,2}(?:st|nd|rd|th)?\b|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:${months})\b`;
+const weekdays = String.raw`\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b`;
+/** What stands for a date and says nothing else. */
+export const dateWords = new RegExp(`${dates}|${weekdays}`, "gi");
+
+/** Kinds of values that a request can hold, and that a tool's parameters can take. Each is a bit of a set. */
 const shapes: readonly { readonly inText: RegExp; readonly inName: RegExp }[] = [
   {
     // A date.
     inText: new RegExp(
       [
-        String.raw`\b\d{4}[-./]\d{1,2}[-./]\d{1,2}\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b`,
+        dates,
         String.raw`\b(?:${months})\.? \d|\d(?:st|nd|rd|th)? (?:of )?(?:${months})\b`,
-        String.raw`\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:tomorrow|yesterday)\b|\bnext (?:week|month)\b`,
+        weekdays,
+        String.raw`\b(?:tomorrow|yesterday)\b|\bnext (?:week|month)\b`,
       ].join("|"),
       "i",
     ),
@@ -36,6 +43,11 @@ const shapes: readonly { readonly inText: RegExp; readonly inName: RegExp }[] = 
     inName: /lat(?:itude)?\b|lon(?:g(?:itude)?)?\b|coord/i,
   },
 ];
+
+/** Whether a text holds a date, in whichever words. */
+export function holdsDate(text: string): boolean {
+  return shapes[0]!.inText.test(text);
+}
 
 /** The kinds of values that a text holds, as bits. */
 export function shapesIn(text: string): number {

@@ -28,12 +28,13 @@ const rarityPower = 0.8;
 const deepest = 3;
 const mostEnums = 30;
 
-/** Where a word stands: tools by number, what it counts in each (0 to 1), and whether its name or its parameters have it. */
+/** Where a word stands: tools by number, what it counts in each (0 to 1), and whether its name, its parameters, or its name and description have it. */
 export interface Posting {
   readonly tools: Int32Array;
   readonly counts: Float32Array;
   readonly isInName: Uint8Array;
   readonly isInParameters: Uint8Array;
+  readonly isInText: Uint8Array;
   readonly rarity: number;
 }
 
@@ -43,9 +44,10 @@ export interface ToolIndex {
   /** All words, sorted, and by their lengths. */
   readonly sorted: readonly string[];
   readonly byLength: ReadonlyMap<number, readonly string[]>;
-  /** By tool: the rarity of all words of its name; the number of its server, -1 for none; shapes as bits. */
+  /** By tool: the rarity of all words of its name, its parameters, its name and description; the number of its server, -1 for none; shapes as bits. */
   readonly nameRarity: Float64Array;
   readonly parameterRarity: Float64Array;
+  readonly textRarity: Float64Array;
   readonly serverOf: Int32Array;
   readonly servers: number;
   readonly takes: Uint8Array;
@@ -57,16 +59,18 @@ export interface ToolIndex {
 export function indexTools(tools: readonly SearchableTool[]): ToolIndex {
   const documents = tools.map(documentOf);
   const lengths = Object.fromEntries(fields.map((field) => [field, averageLength(documents, field)])) as Record<Field, number>;
-  const lists = new Map<string, { tools: number[]; counts: number[]; isInName: number[]; isInParameters: number[] }>();
+  const lists = new Map<string, { tools: number[]; counts: number[]; isInName: number[]; isInParameters: number[]; isInText: number[] }>();
   const parameters = documents.map((document) => new Set([...document.parameters, ...document.parameterTexts]));
+  const texts = documents.map(({ name, description }) => new Set([...name, ...description].filter((word) => !isPair(word))));
   documents.forEach((document, number) => {
     for (const [word, count] of countsOf(document, lengths)) {
-      const list = lists.get(word) ?? { tools: [], counts: [], isInName: [], isInParameters: [] };
+      const list = lists.get(word) ?? { tools: [], counts: [], isInName: [], isInParameters: [], isInText: [] };
       lists.set(word, list);
       list.tools.push(number);
       list.counts.push(count / (saturation + count));
       list.isInName.push(document.name.includes(word) ? 1 : 0);
       list.isInParameters.push(parameters[number]!.has(word) ? 1 : 0);
+      list.isInText.push(texts[number]!.has(word) ? 1 : 0);
     }
   });
   const postings = new Map(
@@ -77,6 +81,7 @@ export function indexTools(tools: readonly SearchableTool[]): ToolIndex {
         counts: Float32Array.from(list.counts),
         isInName: Uint8Array.from(list.isInName),
         isInParameters: Uint8Array.from(list.isInParameters),
+        isInText: Uint8Array.from(list.isInText),
         rarity: Math.log(1 + (tools.length - list.tools.length + 0.5) / (list.tools.length + 0.5)) ** rarityPower,
       },
     ]),
@@ -94,6 +99,7 @@ export function indexTools(tools: readonly SearchableTool[]): ToolIndex {
       name.reduce((sum, word) => sum + (isPair(word) ? 0 : postings.get(word)!.rarity), 0),
     ),
     parameterRarity: Float64Array.from(parameters, (words) => [...words].reduce((sum, word) => sum + postings.get(word)!.rarity, 0)),
+    textRarity: Float64Array.from(texts, (words) => [...words].reduce((sum, word) => sum + postings.get(word)!.rarity, 0)),
     serverOf: Int32Array.from(tools, ({ server }) => servers.get(server) ?? -1),
     servers: servers.size,
     takes: Uint8Array.from(taken, ({ takes }) => takes),
