@@ -140,6 +140,22 @@ describe("limits of a turn", () => {
     await expectLaw(world.log, session);
   });
 
+  test("it is told of tokens once the next request's worst case no longer leaves a fifth of them", async () => {
+    const tokens = { inputTokens: 10_000, cachedInputTokens: 5_000, outputTokens: 100, reasoningTokens: 0 };
+    const plain = createTestModel((n) => (n < 3 ? { calls: [{ name: "read", input: { n } }] } : { text: "done" }));
+    const model = {
+      ...plain,
+      sample: async function* (...given: Parameters<typeof plain.sample>) {
+        for await (const part of plain.sample(...given)) yield part.type === "finished" ? { ...part, usage: tokens } : part;
+      },
+    };
+    const world = createWorld({ model, tools: [createTestTool({ name: "read" })] });
+    const { session } = await runPrompt(portsOf(world), { limits: { ...defaultLimits, tokensPerSession: 30_000 } });
+    const { events } = await readSession(world, session);
+    const warned = events.flatMap((event) => (event.type === "limit.warned" ? [event.payload] : []));
+    expect(warned).toEqual([{ limit: "tokensPerSession", value: 15_300, max: 30_000 }]);
+  });
+
   test("the limit of cost that holds by itself goes on where the price is unknown; one that was set ends the turn", async () => {
     for (const [stops, standing] of [
       [false, "unverified"],

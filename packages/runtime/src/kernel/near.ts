@@ -1,5 +1,5 @@
 import type { Limits } from "@holdfast/protocol";
-import { spentTokens } from "./limits.ts";
+import { spentTokens, worstInputTokens } from "./limits.ts";
 import type { Head, Turn } from "./state.ts";
 
 export interface Near {
@@ -13,10 +13,14 @@ export interface Near {
 /** From here on the turn is warned: part of the limit that is used. */
 const nearPart = 0.8;
 
-/** The limits of which little is left and of which the turn was not told yet. */
+/**
+ * The limits of which little is left and of which the turn was not told yet. Of tokens the worst case of the next request
+ * counts as used: the turn ends as soon as that no longer fits, which may be long before they are spent.
+ */
 export function nearLimits(head: Head, turn: Turn, limits: Limits): Near[] {
+  const setAside = (limit: keyof Limits): number => (limit === "tokensPerSession" ? worstInputTokens(head) : 0);
   return usesOf(head, turn, limits).filter(
-    ({ limit, value, max }) => value >= max * nearPart && value < max && turn.warned?.includes(limit) !== true,
+    ({ limit, value, max }) => value + setAside(limit) >= max * nearPart && value < max && turn.warned?.includes(limit) !== true,
   );
 }
 
