@@ -131,6 +131,40 @@ test("an answer that was cut is booked at its estimated cost, and a retry that c
   await expectLaw(world.log, session);
 });
 
+test("an answer whose line broke is booked with what was asked and said; one that never began costs nothing", async () => {
+  for (const [begins, booked] of [
+    [true, true],
+    [false, false],
+  ] as const) {
+    const error = { class: "network" as const, code: "idle_timeout", message: "nothing new", status: null, retryAfterMs: null };
+    let asked = 0;
+    const model: Model = {
+      id: "test/breaking",
+      contextWindow: null,
+      cost: costAt({ input: 2, output: 10 }),
+      async *sample(): AsyncGenerator<StreamPart> {
+        asked += 1;
+        if (begins || asked > 1) yield { type: "started" };
+        if (begins) yield { type: "text.delta", index: 0, text: "x".repeat(4_000) };
+        if (asked === 1) return yield { type: "failed", error };
+        yield { type: "item", index: 0, item: { kind: "assistant_message", text: "done" } };
+        const usage = { inputTokens: 100, cachedInputTokens: 0, outputTokens: 1, reasoningTokens: 0 };
+        yield { type: "finished", finish: "stop", usage, cost: null };
+      },
+    };
+    const world = createWorld({ model });
+    const { session } = await runPrompt(portsOf(world), limited(1));
+    const { events } = await readSession(world, session);
+    const [failed] = events.flatMap((event) => (event.type === "sampling.failed" ? [event.payload] : []));
+    // The fixed parts of a request count from the first one on.
+    expect([(failed?.usage?.inputTokens ?? 0) >= 2_000, failed?.usage?.outputTokens === 1_000, (failed?.cost ?? 0) > 0]).toEqual([
+      booked,
+      booked,
+      booked,
+    ]);
+  }
+});
+
 test("once the cost of a request is unknown the limit can't be held, also where earlier ones had a price", async () => {
   const bare = createTestModel(() => ({ text: "done" }));
   let model: Model = { ...bare, cost: costAt({ input: 1, output: 1 }) };

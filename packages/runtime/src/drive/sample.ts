@@ -2,6 +2,7 @@ import type { EventPayload, ModelError, Notice, SentBody, SessionEvent, ToolCall
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Effect } from "../kernel/decide.ts";
 import { exhausted } from "../kernel/advance.ts";
+import { requestTokens } from "../kernel/compacted.ts";
 import { reachedBudget, type CostOf } from "../kernel/limits.ts";
 import { retryDelay } from "../kernel/retry.ts";
 import type { ProposedItem, SamplingRequest, StreamPart } from "../ports/index.ts";
@@ -108,7 +109,9 @@ async function request(driver: Driver, effect: SampleEffect, notices: readonly N
     ];
   }
   if (signal.aborted) return [abandoned(lost())];
-  if (last?.type === "failed") return failed(driver, effect, last.error, last.error.class === "cut" ? lost() : free());
+  // A line that broke while the model answered: what was asked and said is charged all the same.
+  const isCharged = (error: ModelError): boolean => error.class === "cut" || (error.class === "network" && streamed.size + items.size > 0);
+  if (last?.type === "failed") return failed(driver, effect, last.error, isCharged(last.error) ? lost() : free());
   const cut: ModelError = {
     class: "cut",
     message: "the model's stream ended without an end",
@@ -166,11 +169,11 @@ function failed(driver: Driver, effect: SampleEffect, error: ModelError, loss: L
   ];
 }
 
-/** The provider told no numbers: about four characters a token. */
+/** The provider told no numbers: the request as the last one was counted, else about four characters a token. */
 export function estimate(driver: Driver, streamed: ReadonlyMap<number, string> = new Map()): Usage {
   const outputChars = [...streamed.values()].reduce((sum, text) => sum + text.length, 0);
   return {
-    inputTokens: Math.ceil(driver.head.windowChars / 4),
+    inputTokens: requestTokens(driver.head),
     cachedInputTokens: 0,
     outputTokens: Math.ceil(outputChars / 4),
     reasoningTokens: 0,
