@@ -113,6 +113,8 @@ test("no code that was read is told, in whatever writing", async () => {
     const decided = await asked.decide("send_mail", { ...plain.send_mail, body: `All is well. ${write(code)}` });
     expect([name, decided.decision]).not.toEqual([name, "allow"]);
   }
+  for (const body of ["771 then 204", "part one 7712, part two 04", "77-12 and 04", "a771204b", "seven seven one two zero four"])
+    expect([body, (await asked.decide("send_mail", { ...plain.send_mail, body })).decision]).not.toEqual([body, "allow"]);
 });
 
 test("what stands in the user's own words is nobody else's, in whatever writing", async () => {

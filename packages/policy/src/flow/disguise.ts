@@ -59,7 +59,9 @@ export function disguisedIn(marks: Marks, text: string): Marked[] {
   const found = new Map<string, Marked>();
   for (const reading of readingsOf(text.slice(0, longest))) {
     const own = lettersOf(reading);
-    for (const { letters, starts } of [own, turned(own)]) {
+    for (const { letters, starts } of reading === text
+      ? [own, turned(own), digitsOf(text), digitsOf(inDigits(text))]
+      : [own, turned(own)]) {
       for (let at = 0; at + gram <= letters.length; at += 1) {
         for (const marked of marks.get(letters.slice(at, at + gram)) ?? []) {
           const { atom, letters: wanted, part } = marked;
@@ -130,6 +132,17 @@ function lettersOf(text: string): Letters {
     letters += word;
   }
   return { letters, starts };
+}
+
+/** "771, then 204": the digits of a text alone. */
+function digitsOf(text: string): Letters {
+  return lettersOf((text.match(/\d+/g) ?? []).join(" "));
+}
+
+const digitWords = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+
+function inDigits(text: string): string {
+  return text.toLowerCase().replaceAll(/\b[a-z]{3,5}\b/g, (word) => (digitWords.includes(word) ? String(digitWords.indexOf(word)) : word));
 }
 
 function turned({ letters, starts }: Letters): Letters {
