@@ -185,3 +185,41 @@ test("secrets are told in every way that jq, ps and git have of naming a file or
   ])
     expect([command, (await decide(command)).provenRead]).toEqual([command, true]);
 });
+
+test("options and words by which everyday programs run others, remove or reach outside are known", async () => {
+  for (const command of [
+    "zip -m a.zip src/a.ts",
+    "zip -T -TT 'git push' a.zip src",
+    "split --filter='git push' a",
+    "less +'!git push' a",
+    "man -P ./x ls",
+    "gcc -wrapper ./x a.c",
+    "cmake -E rm -rf src",
+    "cmake -E copy a /etc/x",
+    "cmake --build build --target install",
+    "tar xzfC a.tgz /etc",
+    `sqlite3 a.db "select writefile('x', 1)"`,
+    "psql -h localhost -c 'select pg_terminate_backend(1)'",
+    "node --run deploy",
+    "git clone --template=./x ../y",
+    "git sparse-checkout set src",
+    "cat terraform.tfvars",
+    "cat server.pem",
+    "echo $DB_PASS",
+  ])
+    expect([command, (await decide(command)).decision]).toEqual([command, "review"]);
+  for (const command of [
+    "zip -r a.zip src",
+    "split -l 10 a",
+    "less +F a",
+    "man ls",
+    "gcc -o a a.c",
+    "cmake -E make_directory build",
+    "cmake --build build --target all",
+    "tar xzf a.tgz",
+    "node --run test",
+    "cat cert.pem",
+    "echo $TESTS_PASSED",
+  ])
+    expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
+});

@@ -218,7 +218,7 @@ const patternFirst = new Set("grep egrep fgrep git-grep rg ag ack sed awk gawk j
 
 /** Variables by whose names secrets are handed to programs. */
 const secretVariable =
-  /\$\{?(?!\w*(?:_FILE|_PATH|_NAME|_DIR)\b)[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)[A-Z0-9_]*\b/;
+  /\$\{?(?!\w*(?:_FILE|_PATH|_NAME|_DIR)\b)[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?|_PASS\b)[A-Z0-9_]*\b/;
 
 function judgeSecrets(call: JudgedCall, findings: Findings, home: string | null): void {
   const shown = call.args.find(

@@ -5,7 +5,7 @@ import { hostOf, isLoopback, networkScope } from "./hosts.ts";
 const readingSql =
   /^\s*(?:select|explain|show|describe|desc|with|values|table|pragma\s+\w+(?:\([^)]*\))?\s*;?\s*$|\.(?:tables|schema|indexes|databases|mode|headers|help|dump)|\\(?!!|i|o|copy|g|w|set)\w*\+?)\b/i;
 const changingSql =
-  /\b(?:insert|update|delete|drop|truncate|alter|create|grant|revoke|replace|merge|call|do|copy|vacuum|reindex|attach|load_extension|load|into\s+(?:out|dump)file)\b|\\!|\\copy|\.(?:shell|system|import|output|once|save|restore)/i;
+  /\b(?:insert|update|delete|drop|truncate|alter|create|grant|revoke|replace|merge|call|do|copy|vacuum|reindex|attach|load_extension|load|(?:writefile|edit|fts3_tokenizer|setval|nextval|set_config|lo_(?:import|export|unlink)|dblink\w*|pg_(?:terminate|cancel|reload|rotate|promote|switch|create|drop|advisory|logical|replication)\w*)\s*(?=\()|into\s+(?:out|dump)file)\b|\\!|\\copy|\.(?:shell|system|import|output|once|save|restore)/i;
 
 /** True for text of which every statement only reads. */
 export function onlyReads(sql: string): boolean {

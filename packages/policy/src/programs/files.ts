@@ -1,6 +1,7 @@
 import { addFact, addNeed, type Judge, type JudgedCall } from "../facts/fact.ts";
 import { isRegenerable } from "../facts/place.ts";
 import { onlyName } from "../reads/find.ts";
+import { cmake } from "./helpers.ts";
 import type { ShellWord } from "../shell/command.ts";
 import { hasExactly, hasOption, optionValues, roughOperands } from "../shell/options.ts";
 
@@ -114,7 +115,17 @@ function option(names: readonly string[], when: (call: JudgedCall) => boolean = 
 const extractsTar = (call: JudgedCall): boolean =>
   /^-?\w*x|^--(?:ex|ge)/.test(call.texts[0] ?? "") || hasOption(call.args, "-x", "--extract", "--get");
 
+/** `tar xzfC a.tgz folder`: without a dash, the values of the letters follow in their order. */
+function oldFolder({ args, texts }: JudgedCall): ShellWord | undefined {
+  const cluster = texts[0] ?? "";
+  if (!/^[A-Za-z]+$/.test(cluster)) return undefined;
+  const at = [...cluster].filter((letter) => "bfCTXgNVHIKLF".includes(letter)).indexOf("C");
+  return at < 0 ? undefined : args[at + 1];
+}
+
 const tar: Judge = (call, findings) => {
+  addNeed(findings, "write", oldFolder(call));
+  if (/^[A-Za-z]*[IF]/.test(call.texts[0] ?? "")) addFact(findings, "hidden_code", `${call.text} names a program to run`);
   if (extractsTar(call)) option(["-C", "--directory"])(call, findings);
   else if (hasOption(call.args, "-f", "--file") || /^\w*f$/.test(call.texts[0] ?? "")) {
     const named = optionValues(call.args, ["--file", "-f"])[0] ?? call.args.find((word, i) => /^-?\w*c\w*f$/.test(call.texts[i - 1] ?? ""));
@@ -202,11 +213,6 @@ const patch: Judge = (call, findings) => {
 
 const venv: Judge = (call, findings) => {
   for (const word of roughOperands(call.args, ["-p", "--python", "--prompt"])) addNeed(findings, "write", word);
-};
-
-const cmake: Judge = (call, findings) => {
-  if (hasOption(call.args, "--install"))
-    addFact(findings, "outside_write", `${call.text} installs into the machine`, { unsandboxed: true });
 };
 
 const mkfs: Judge = (call, findings) => addFact(findings, "device_write", call.text);

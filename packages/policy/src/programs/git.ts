@@ -75,6 +75,8 @@ function judgeGlobals(call: JudgedCall, git: GitCall, findings: Findings): void 
     if (changes) addFact(findings, "changed_environment", call.text);
   });
   if (git.subcommand === "clone") {
+    // What it copies holds hooks.
+    if (has(git.args, "--template")) addFact(findings, "changed_environment", call.text);
     for (const word of optionValues(git.args, ["-c", "--config"]))
       if (word.literal === null || !harmlessSetting.test(word.literal)) addFact(findings, "changed_environment", call.text);
   }
@@ -169,7 +171,11 @@ function judgeLoss(call: JudgedCall, subcommand: string, args: readonly ShellWor
     case "checkout-index":
       if (has(args, "-f", "--force")) lose();
       return;
+    case "sparse-checkout":
+      if (/^(?:set|reapply|init)$/.test(words[0] ?? "")) lose();
+      return;
     case "prune":
+    case "fast-import":
     case "filter-branch":
     case "filter-repo":
       lose();

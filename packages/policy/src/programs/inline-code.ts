@@ -1,7 +1,9 @@
 import { addFact, addNeed, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
 import { readAwk } from "../reads/awk-call.ts";
 import { literalWord } from "../shell/command.ts";
+import { optionValues } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
+import { addByName, isDelivery } from "./targets.ts";
 import { secretPlace } from "./secrets.ts";
 import { judgePythonModule } from "./packages.ts";
 
@@ -117,6 +119,8 @@ function judgeNames(call: JudgedCall, code: string, names: readonly string[], fi
 const interpreter: Judge = (call, findings) => {
   const language = languageOf(call.program);
   if (language === "python") judgePythonModule(call, findings);
+  // A script of the project by its name.
+  if (language === "node" && optionValues(call.args, ["--run"]).some((word) => isDelivery(word.literal ?? ""))) addByName(findings, call);
   const code = language === null && call.program !== "deno" ? null : codeOf(call, language ?? "node");
   if (code === null) {
     if (call.command.isPiped && isFed(call, language)) addFact(findings, "hidden_code", `${call.program} runs what another command prints`);

@@ -7,6 +7,7 @@ import { opaqueWrappers, shells, wrapperForms } from "../shell/wrapper-table.ts"
 import { programOf, type SimpleCommand } from "../shell/command.ts";
 import { databaseJudges } from "./databases.ts";
 import { deviceJudge, fileJudges } from "./files.ts";
+import { helperJudges } from "./helpers.ts";
 import { interpreterJudge } from "./inline-code.ts";
 import { networkJudges } from "./network.ts";
 import { packageJudges } from "./packages.ts";
@@ -21,6 +22,7 @@ export const judgeTables: readonly ReadonlyMap<string, Judge>[] = [
   databaseJudges,
   taskJudges,
   fileJudges,
+  helperJudges,
   patchJudges,
 ];
 

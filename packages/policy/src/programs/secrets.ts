@@ -4,7 +4,7 @@ const homeSecrets =
 
 /** Files that hold credentials, by name, wherever they lie. */
 const secretNames =
-  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$|defaults?$|schema$)[\w.-]+)?|[\w.-]+\.env|\.envrc|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|[\w.-]*\.(?:pfx|p12|jks|keystore|kdbx|ppk)|(?:[\w.-]*[_.-])?key\.pem|[\w.-]*priv(?:ate|key)?[\w-]*\.pem|[\w.-]*\.key|\.(?:bash|zsh|python|node_repl|psql|mysql)_history|credentials\.json|service[_-]account[\w.-]*\.json|secrets?\.(?:ya?ml|json|toml)|[\w.-]+\.tfstate|master\.key)$/;
+  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$|defaults?$|schema$)[\w.-]+)?|[\w.-]+\.env|\.envrc|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|[\w.-]*\.(?:pfx|p12|jks|keystore|kdbx|ppk)|(?:[\w.-]*[_.-])?key\.pem|[\w.-]*priv(?:ate|key)?[\w-]*\.pem|[\w.-]*\.key|\.(?:bash|zsh|python|node_repl|psql|mysql)_history|credentials\.json|service[_-]account[\w.-]*\.json|secrets?\.(?:ya?ml|json|toml)|[\w.-]+\.tfstate|[\w.-]*\.tfvars(?:\.json)?|(?:server|client)\.pem|master\.key)$/;
 
 /** Only in a home folder itself: a project has its own harmless ones. */
 const homeOnly = /^(?:\.npmrc|\.pypirc|\.yarnrc\.yml|\.gitconfig\.secret)$/;
