@@ -223,3 +223,18 @@ test("options and words by which everyday programs run others, remove or reach o
   ])
     expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
 });
+
+test("behind a rule's words only what selects, shows or tests is covered: no other folder, module or secret", async () => {
+  for (const [rule, covered, more] of [
+    ["npm test", ["--project unit", "--coverage"], ["--project ../evil", "--project=/tmp/x", "-u", "--coverage=/tmp"]],
+    ["git fetch", ["origin", "origin feat/x"], ["evil/x", "origin refs/../../x"]],
+    ["git ls-remote", ["origin refs/heads/main"], ["sub/x", "refs/../../x"]],
+    ["go test", [".", "./...", "-run X ./pkg/a"], ["example.com/evil", "./../x"]],
+    ["go list", ["-m all", "./..."], ["-m -u all", "-m -versions x", "-export ./..."]],
+    ["kubectl get", ["pods -n x"], ["secrets,pods", "pods,secrets", "-n x secret/db"]],
+  ] as const) {
+    const words = rule === "npm test" ? "npm test --" : rule;
+    for (const each of covered) expect([each, await byRule(rule, `${words} ${each}`)]).toEqual([each, "allow"]);
+    for (const each of more) expect([each, await byRule(rule, `${words} ${each}`)]).toEqual([each, "review"]);
+  }
+});

@@ -125,7 +125,8 @@ const account: Judge = (call, findings) => {
   if (/^(?:terraform|tofu)$/.test(call.program) && /^(?:fmt|validate|version|graph)$/.test(words[0] ?? "")) return;
   if (
     /^(?:token|print-access-token|print-identity-token|secret|secrets|credentials)$/.test(words[1] ?? "") ||
-    (words[0] === "get" && words[1]?.startsWith("secret") === true)
+    // `secrets,pods`, `secret/db`, behind options with their values too.
+    (words.includes("get") && words.some((word) => /(?:^|,)secrets?(?:[.,/]|$)/i.test(word)))
   ) {
     addFact(findings, "secret_read", call.text, networkScope(null));
   }

@@ -7,6 +7,8 @@ import type { OptionTable } from "../shell/options.ts";
  */
 export interface ArgumentForm extends OptionTable {
   readonly operands: RegExp;
+  /** The first one, where it stands for something else than the rest. */
+  readonly first?: RegExp;
   /** What values of an option must look like; any text where none is given. */
   readonly values?: Readonly<Record<string, RegExp>>;
   /** What may follow `--`. Without it everything after is an operand. */
@@ -38,6 +40,8 @@ const cargoTest: ArgumentForm = {
   },
 };
 
+/** A package of this module: any other name is fetched code. */
+const goPackage = /^(?!.*\/\.\.(?:\/|$))\.(?:$|\/[\w./+-]*$)|^\w+\.go$/;
 const goBuild = list("v race n x a p= tags= trimpath mod= msan asan cover covermode= json");
 const goTest: ArgumentForm = {
   longWithOneDash: true,
@@ -46,7 +50,7 @@ const goTest: ArgumentForm = {
     ...list("run= short count= timeout= bench= failfast parallel= cpu= skip= list= benchmem benchtime= shuffle= vet= fullpath"),
   ],
   values: { mod: /^(?:readonly|vendor|mod)$/ },
-  operands: inside,
+  operands: goPackage,
 };
 
 const pytest: ArgumentForm = {
@@ -63,7 +67,8 @@ const pytest: ArgumentForm = {
 
 /** What test runners of JavaScript share. */
 const scriptTest: Omit<ArgumentForm, "after"> = {
-  flags: "ibvuxw#",
+  // Not `u`: it writes snapshots anew.
+  flags: "ibvxw#",
   valued: "gtk",
   long: list(
     "grep= fgrep= invert testNamePattern= test-name-pattern= testPathPattern= testPathPatterns= testPathIgnorePatterns= runInBand watch=? watchAll=? no-watch no-watchAll coverage=? no-coverage bail=? verbose silent ci reporter= reporters= run passWithNoTests pass-with-no-tests timeout= testTimeout= maxWorkers= max-workers= workers= retries= retry= shard= project= only only-failures onlyFailures onlyChanged changed=? changedSince= related findRelatedTests forceExit detectOpenHandles logHeapUsage json list listTests list-tests color=? no-color colors quiet headed fail-fast failFast forbid-only no-threads threads=? isolate=? sequence.shuffle repeat-each= repeats= last-failed expand full-trace allow-uncaught exit check noEmit pretty=? max-warnings= typecheck",
@@ -73,6 +78,12 @@ const scriptTest: Omit<ArgumentForm, "after"> = {
     reporter:
       /^(?:default|verbose|dot|spec|json|line|list|min|tap|nyan|progress|basic|github|github-actions|html|junit|tap-flat|landing|summary)$/,
     reporters: /^(?:default|verbose|dot|json|summary|github-actions)$/,
+    // Elsewhere these are a folder, with settings of its own.
+    project: name,
+    coverage: /^(?:true|false)$/,
+    watch: /^(?:true|false)$/,
+    watchAll: /^(?:true|false)$/,
+    changed: /^(?!-)[\w./~^@{}-]+$/,
   },
   operands: inside,
 };
@@ -99,9 +110,12 @@ export const argumentForms: ReadonlyMap<string, ArgumentForm> = new Map<string, 
     { valued: "ipe", flags: "d", long: list("depth= invert= duplicates edges= package= prefix= no-dedupe"), operands: nothing },
   ],
   ["go test", goTest],
-  ["go vet", { longWithOneDash: true, long: list("v n x json tags= c="), operands: inside }],
-  ["go build", { longWithOneDash: true, long: goBuild, operands: inside }],
-  ["go list", { longWithOneDash: true, long: list("f= json m deps test e compiled export find u versions"), operands: inside }],
+  ["go vet", { longWithOneDash: true, long: list("v n x json tags= c="), operands: goPackage }],
+  ["go build", { longWithOneDash: true, long: goBuild, operands: goPackage }],
+  [
+    "go list",
+    { longWithOneDash: true, long: list("f= json m deps test e compiled find"), operands: new RegExp(`${goPackage.source}|^(?:all|std)$`) },
+  ],
   [
     "tail",
     { flags: "#fFqvz", valued: "cns", long: list("follow=? retry pid= bytes= lines= sleep-interval= quiet silent verbose"), operands: /^/ },
@@ -123,8 +137,9 @@ export const argumentForms: ReadonlyMap<string, ArgumentForm> = new Map<string, 
       long: list(
         "dry-run verbose quiet all tags no-tags depth= deepen= unshallow progress no-progress jobs= auto-gc no-auto-gc porcelain ipv4 ipv6",
       ),
-      // A refspec with a colon, or a plus, moves branches here.
-      operands: /^[A-Za-z][\w./-]*$/,
+      // A first operand with a slash is a folder. A refspec with a colon, or a plus, moves branches here.
+      first: remoteName,
+      operands: /^(?!.*\.\.)[A-Za-z][\w./-]*$/,
     },
   ],
   [
@@ -132,7 +147,8 @@ export const argumentForms: ReadonlyMap<string, ArgumentForm> = new Map<string, 
     {
       flags: "htqb",
       long: list("heads branches tags refs symref quiet exit-code sort= get-url"),
-      operands: /^(?:[A-Za-z*][\w.*-]*|(?:refs\/)[\w./*-]+|v\d[\w.*-]*)$/,
+      first: remoteName,
+      operands: /^(?!.*\.\.)(?:[A-Za-z*][\w.*-]*|(?:refs\/)[\w./*-]+|v\d[\w.*-]*)$/,
     },
   ],
   ["git remote show", { flags: "n", operands: remoteName }],
@@ -147,7 +163,8 @@ export const argumentForms: ReadonlyMap<string, ArgumentForm> = new Map<string, 
       valued: "nlo",
       long: list("namespace= all-namespaces selector= output= show-labels no-headers field-selector= watch sort-by= ignore-not-found"),
       values: { o: /^(?:wide|name|json|yaml)$/, output: /^(?:wide|name|json|yaml)$/ },
-      operands: /^\w[\w./,-]*$/,
+      // Secrets are asked about, in whatever list they stand.
+      operands: /^(?!(?:.*,)?secrets?(?:[.,/]|$))\w[\w./,-]*$/i,
     },
   ],
   ...list("make gmake just").map(

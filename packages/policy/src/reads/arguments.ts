@@ -66,7 +66,10 @@ function fitsTable(words: readonly ShellWord[], form: Omit<ArgumentForm, "after"
     const pattern = form.values?.[name];
     return value === null || (value.literal !== null && (pattern === undefined || pattern.test(value.literal)));
   });
-  return values && read.operands.every((word) => word.literal !== null && form.operands.test(word.literal));
+  return (
+    values &&
+    read.operands.every((word, i) => word.literal !== null && (i === 0 ? (form.first ?? form.operands) : form.operands).test(word.literal))
+  );
 }
 
 /** Programs whose operands are code, another command, or what is written. */
