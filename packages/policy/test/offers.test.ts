@@ -29,6 +29,19 @@ async function conditions(example: RuleExample): Promise<object[]> {
 const editing = ["edit_file", "write_file", "apply_patch"];
 const reading = ["read_file", "search", "list_folder", "view_image"];
 
+test.each([
+  ["kubectl --context prod delete pod x", ["kubectl --context prod delete pod x"]],
+  ["helm --namespace prod uninstall x", ["helm --namespace prod uninstall x"]],
+  ["git -C sub push origin main", ["git -C sub push origin main"]],
+  ["gcloud compute instances delete x", ["gcloud compute instances delete x"]],
+  ["aws s3 cp a s3://b/a", ["aws s3 cp a s3://b/a", "aws s3 cp"]],
+  ["gh pr create --fill", ["gh pr create --fill", "gh pr create"]],
+])("what a command does isn't taken from an option's value, nor from half of its words: %s", async (line, commands) => {
+  const offered = (await offersOf(line)).flatMap(({ command }) => (typeof command === "string" ? [command] : []));
+  expect(offered.filter((command) => !commands.includes(command))).toEqual([]);
+  expect(offered).toContain(commands.at(-1));
+});
+
 describe("what can be allowed beyond a call, the narrowest first", () => {
   test.each<[RuleExample, object[]]>([
     [

@@ -26,15 +26,39 @@ function commandConditions(reviewed: readonly JudgedPart[]): Condition[] {
   const lines = reviewed.map(({ part: { run } }) => run?.command.words.map(({ literal }) => literal) ?? [null]);
   if (lines.length === 0 || lines.some((words) => words.length === 0 || words.includes(null))) return [];
   const whole = (lines as string[][]).map((words) => quoteWords(words));
-  const short = (lines as string[][]).map((words) => quoteWords(words.slice(0, subcommandAt(words) + 1)));
+  const short = (lines as string[][]).map((words) => quoteWords(words.slice(0, (verbAt(words) ?? words.length) + 1)));
   const lists = [whole, short].map((each) => [...new Set(each)]);
   return lists.map((list) => ({ command: list.length === 1 ? list[0]! : list }));
 }
 
-/** Where the first word stands that is no option; the program itself, where there is none. */
-function subcommandAt(words: readonly string[]): number {
-  const at = words.findIndex((word, index) => index > 0 && !word.startsWith("-"));
-  return at === -1 || !/^[a-z][\w:-]*$/i.test(words[at] ?? "") ? 0 : at;
+/** Programs whose first word says only what it is about, and a second one what is done to that. */
+const grouping: ReadonlySet<string> = new Set(["aws", "gh", "glab", "doctl", "flyctl", "fly", "vercel", "firebase", "openstack", "oci"]);
+
+/** The same for some words of a program. */
+const groups: Readonly<Record<string, RegExp>> = {
+  git: /^(?:remote|stash|submodule|worktree|notes|lfs|bisect|config)$/,
+  npm: /^(?:access|config|dist-tag|hook|org|owner|pkg|profile|team|token)$/,
+  docker:
+    /^(?:builder|buildx|compose|config|container|context|image|manifest|network|plugin|secret|service|stack|swarm|system|trust|volume)$/,
+  podman: /^(?:container|generate|image|machine|manifest|network|play|pod|secret|system|volume)$/,
+  kubectl: /^(?:auth|certificate|cluster-info|config|create|rollout|set|top)$/,
+  helm: /^(?:dependency|get|plugin|registry|repo|show)$/,
+  cargo: /^(?:owner)$/,
+};
+
+/** Programs of which the words that say what they do are as many as it takes: nothing short of all of them is offered. */
+const deep: ReadonlySet<string> = new Set(["gcloud", "az", "ibmcloud", "aliyun"]);
+
+/**
+ * Where the word stands that says what is done; null where that can't be told. An option before it may take the next word for
+ * its value (`kubectl --context prod delete`), and what is called by that would hold for everything.
+ */
+function verbAt(words: readonly string[]): number | null {
+  const [program = "", first = ""] = words;
+  const name = program.slice(program.lastIndexOf("/") + 1);
+  if (deep.has(name)) return null;
+  const at = grouping.has(name) || groups[name]?.test(first) === true ? 2 : 1;
+  return words.slice(1, at + 1).length === at && words.slice(1, at + 1).every((word) => /^[a-z][\w:-]*$/i.test(word)) ? at : null;
 }
 
 const reading = ["read_file", "search", "list_folder", "view_image"];
