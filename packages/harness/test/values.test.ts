@@ -47,6 +47,20 @@ test.each([
   ["rate 3.5e-04 ms", "amount", "3.5e-04 ms"],
   ["trace 01J5ZMJPTHZ6AFW4BKWQ6Y4SNS", "code", "01J5ZMJPTHZ6AFW4BKWQ6Y4SNS"],
   ["serial SNA12b", "code", "SNA12b"],
+  ["pay to DE89 3704 0044 0532 0130 00 now", "account", "DE89 3704 0044 0532 0130 00"],
+  ["runs at */5 3 1 2 0", "schedule", "*/5 3 1 2 0"],
+  ["rule FREQ=WEEKLY;BYDAY=MO,FR;COUNT=12", "schedule", "FREQ=WEEKLY;BYDAY=MO,FR;COUNT=12"],
+  ["takes **/abcd/{x,y}/*.ts only", "glob", "**/abcd/{x,y}/*.ts"],
+  ["on \\\\srv01\\data$\\plan.docx", "path", "\\\\srv01\\data$\\plan.docx"],
+  ["total € 1.234,56", "amount", "€ 1.234,56"],
+  ["balance 1'234'567", "number", "1'234'567"],
+  ["keep P3DT4H5M", "amount", "P3DT4H5M"],
+  ["by § 12 Abs. 3 Nr. 4", "clause", "§ 12 Abs. 3 Nr. 4"],
+  ["at 48°12'30\"N 16°22'23\"E", "coordinates", "48°12'30\"N 16°22'23\"E"],
+  ["sent application/vnd.x.v2+json; charset=utf-8", "type", "application/vnd.x.v2+json; charset=utf-8"],
+  ["cert CN=web,OU=ops,DC=test", "name", "CN=web,OU=ops,DC=test"],
+  ["key SHA256:abcdEFGH1234abcdEFGH", "hash", "SHA256:abcdEFGH1234abcdEFGH"],
+  ["isbn 978-3-1234-5678-9", "code", "978-3-1234-5678-9"],
   ["the pod amber-otter-worker", "name", "amber-otter-worker"],
 ])("%s: %s", (line, kind, value) => {
   expect(valuesIn(line)).toContainEqual({ kind, value, at: line.indexOf(value) });
@@ -348,6 +362,15 @@ describe("lookup", () => {
     expect(await ask(tool, [text(1, "The pin is 98761.")], "pin")).toContain("98761");
     const erased = { type: "item.erased", seq: 5, at: 0, payload: { itemId: "itm_1", kept: [] } } as unknown as ReturnType<typeof text>;
     expect(await ask(tool, [text(1, "[erased]"), erased], "pin")).toBe("Nothing in this session fits these words.");
+  });
+
+  test("knows the kinds that its host gives it", async () => {
+    const seat = { kind: "seat", words: "seat place", pattern: /\brow twelve\b/ };
+    const said = { kind: "assistant_message", id: "itm_2", text: "In the hall it is row twelve." };
+    const wrote = { type: "sampling.settled", seq: 2, at: 0, payload: { items: [said] } } as unknown as ReturnType<typeof text>;
+    const log = [text(1, "The hall is near the door, they say."), wrote];
+    expect((await ask(lookupTool(blobs, [seat]), log, "seat hall")).split("\n")[0]).toContain("row twelve");
+    expect((await ask(lookupTool(blobs), log, "seat hall")).split("\n")[0]).not.toContain("row twelve");
   });
 
   test("stays within about 400 tokens, whatever was seen", async () => {

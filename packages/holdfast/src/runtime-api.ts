@@ -1,3 +1,4 @@
+import type { ValueKind } from "@holdfast/harness/values/kinds";
 import type { Root, Settings } from "@holdfast/protocol";
 import type * as runtime from "@holdfast/runtime";
 import type { Embedder, Ports, Tool } from "@holdfast/runtime";
@@ -57,6 +58,8 @@ export interface HostOptions {
   readonly hide?: (values: readonly string[]) => void;
   /** Tools and documents are then found by meaning, too. */
   readonly embedder?: Embedder;
+  /** Kinds of exact values that `lookup` then knows beside its own. */
+  readonly valueKinds?: readonly ValueKind[];
 }
 
 export interface OpenStore {

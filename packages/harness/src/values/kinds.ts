@@ -2,7 +2,7 @@
 export interface ValueKind {
   readonly kind: string;
   readonly words: string;
-  /** With flags `g` (and `u` or `i` as it likes). Group 1 is the value where there is one, else the whole match. */
+  /** With flags `g` (and `u` or `i` as it likes; `g` is added where it is missing). Group 1 is the value where there is one, else the whole match. */
   readonly pattern: RegExp;
 }
 
@@ -31,6 +31,39 @@ export const valueKinds: readonly ValueKind[] = [
     pattern: /(?<![\w./:@-])[a-z0-9][\w.-]*(?::\d+)?(?:\/[\w.-]+)+(?::[\w][\w.-]*\w|@sha256:[0-9a-f]{64})/g,
   },
   { kind: "package", words: "package module dependency", pattern: /(?<![\w/])@[\w.-]+\/[\w.-]+(?:@[\w.^~+-]+\w)?/g },
+  { kind: "token", words: "token bearer jwt key", pattern: /(?<![\w.-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g },
+  { kind: "hash", words: "fingerprint hash digest key", pattern: /\b(?:SHA(?:1|256|512)|MD5):[\w+/:=-]{16,}/g },
+  { kind: "doi", words: "doi identifier paper", pattern: /(?<![\w./])10\.\d{4,9}\/[^\s"',;]+/g },
+  {
+    kind: "account",
+    words: "account iban bank number",
+    pattern: /(?<![\w-])[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?(?![\w-])/g,
+  },
+  {
+    kind: "name",
+    words: "distinguished name dn subject",
+    pattern: /\b(?:CN|OU|DC|O|UID)=[^,\s]+(?:,\s?(?:CN|OU|DC|O|L|ST|C|UID)=[^,\s]+)+/g,
+  },
+  { kind: "schedule", words: "recurrence rule rrule schedule", pattern: /\bFREQ=[A-Z]+(?:;[A-Z]+=[\w,+-]+)+/g },
+  { kind: "schedule", words: "cron schedule", pattern: /(?<!\S)(?=[\d/,\- ]*\*)(?:[\d*][\d*/,-]* ){4}[\d*][\d*/,-]*(?!\S)/g },
+  { kind: "glob", words: "glob pattern files", pattern: /(?<![^\s"'`=:(])[\w./{},-]*\*{1,2}\/[\w./{},*-]*\w/g },
+  { kind: "path", words: "share path folder", pattern: /(?<![\w\\])\\\\[\w.-]+\\[^\s"']+/g },
+  {
+    kind: "coordinates",
+    words: "coordinates position location",
+    pattern:
+      /\d{1,3}°\s?\d{1,2}['′]\s?\d{1,2}(?:\.\d+)?["″]\s?[NSEW](?:[ ,]{1,2}\d{1,3}°\s?\d{1,2}['′]\s?\d{1,2}(?:\.\d+)?["″]\s?[NSEW])?/g,
+  },
+  { kind: "clause", words: "clause section paragraph article", pattern: /§{1,2}\s?\d+[a-z]?(?:\s(?:Abs|Nr|Satz)\.\s?\d+)*/g },
+  { kind: "amount", words: "amount total price money", pattern: /[€$£¥]\s?\d+(?:[.,' ]\d{2,3})*(?!\w)/g },
+  { kind: "amount", words: "duration period retention", pattern: /(?<![\w-])P(?=\d|T\d)(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?(?![\w-])/g },
+  { kind: "number", words: "number balance count", pattern: /(?<![\w.'])\d{1,3}(?:'\d{3})+(?![\w'])/g },
+  { kind: "code", words: "isbn orcid number code id", pattern: /(?<![\w.-])\d{3,4}(?:-\d{1,7}){3,4}X?(?![\w-])/g },
+  {
+    kind: "type",
+    words: "content type mime media",
+    pattern: /(?<![\w/.])(?:application|text|image|audio|video|multipart|font)\/[\w+-][\w.+-]*\w(?:;\s?[\w-]+=[\w"-]+)*(?![\w/])/g,
+  },
   { kind: "email", words: "email mail address", pattern: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+/g },
   {
     kind: "time",
@@ -125,6 +158,12 @@ export const valueKinds: readonly ValueKind[] = [
 
 /** Of longer lines the beginning is read, and the whole counts as a value: what it holds is one long thing. */
 const longestRead = 2_000;
+
+/** A host's own kinds before the built-in ones. */
+export function withOwnKinds(own: readonly ValueKind[]): readonly ValueKind[] {
+  const all = own.map((kind) => (kind.pattern.global ? kind : { ...kind, pattern: new RegExp(kind.pattern, `${kind.pattern.flags}g`) }));
+  return [...all, ...valueKinds];
+}
 
 /** The exact values of a line, in the order they stand. */
 export function valuesIn(whole: string, kinds: readonly ValueKind[] = valueKinds): ExactValue[] {

@@ -3,6 +3,7 @@ import { lowestTrust } from "@holdfast/protocol/trust";
 import type { BlobStore, CallContext, Tool } from "@holdfast/runtime";
 import { fieldsOf } from "../discovery/fields.ts";
 import type { Archive } from "./archive.ts";
+import type { ValueKind } from "./kinds.ts";
 import type { Origin } from "./lines.ts";
 import type { Remember } from "./remember.ts";
 import type { FoundValues } from "./standing.ts";
@@ -17,9 +18,9 @@ const longestWhole = 1_000;
 
 /**
  * `lookup`, which finds any exact value that was seen in the session by words about it; it answers with the lines that hold it,
- * word for word, and where they are from.
+ * word for word, and where they are from. `kinds`: values that a host knows of beside the built-in ones; its own come first.
  */
-export function lookupTool(blobs: BlobStore): Tool {
+export function lookupTool(blobs: BlobStore, kinds: readonly ValueKind[] = []): Tool {
   let remember: Remember | undefined;
   return {
     isDeferred: true,
@@ -45,11 +46,16 @@ export function lookupTool(blobs: BlobStore): Tool {
       };
     },
     async run({ plan }, context) {
-      remember ??= (await import("./remember.ts")).createRemember();
+      remember ??= await openRemember(kinds);
       const archive = await remember(context.session, pastOf(context, blobs));
       return answer(archive, fieldsOf(plan.input as Json)["query"] as string);
     },
   };
+}
+
+async function openRemember(own: readonly ValueKind[]): Promise<Remember> {
+  const [{ createRemember }, { withOwnKinds }] = await Promise.all([import("./remember.ts"), import("./kinds.ts")]);
+  return createRemember(withOwnKinds(own));
 }
 
 function pastOf(context: CallContext, blobs: BlobStore) {

@@ -176,7 +176,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
           http,
           commandSecrets: createCommandSecrets(config, secrets.calls),
         }),
-        harness.lookupTool(blobs),
+        harness.lookupTool(blobs, options.valueKinds),
         harness.noteWriteTool,
         harness.historySearchTool(),
         harness.historyReadTool,
