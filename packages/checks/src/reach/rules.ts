@@ -203,7 +203,7 @@ export const mayReach: readonly { readonly files: RegExp; readonly pattern: RegE
     // Any use of these but what only asks, and these under another name.
     files: python,
     pattern:
-      /^[ \t]*from\s+(?:os|sys)\s+import\s+(?!(?:path|environ|getenv|argv|listdir|walk|scandir|makedirs|mkdir|remove|sep|linesep|name|PathLike|fspath|platform|version_info|maxsize|stdin)\b(?:[ \t]*,[ \t]*(?:path|environ|getenv|argv|listdir|walk|scandir|makedirs|mkdir|remove|sep|linesep|name|PathLike|fspath|platform|version_info|maxsize|stdin)\b)*[ \t]*(?:#|$))|\bimport\b[^\n#]*\b(?:os|sys)\s+as\b|[=(,[{:]\s*(?:os|sys)\s*(?:[,)\]};]|$)|\bos\s*\.\s*(?:exec|kill|abort|fork|spawn|posix|dup|close)/m,
+      /^[ \t]*from\s+(?:os|sys)\s+import\s+(?!(?:path|environ|getenv|argv|listdir|walk|scandir|makedirs|mkdir|remove|sep|linesep|name|PathLike|fspath|platform|version_info|maxsize|stdin)\b(?:[ \t]*,[ \t]*(?:path|environ|getenv|argv|listdir|walk|scandir|makedirs|mkdir|remove|sep|linesep|name|PathLike|fspath|platform|version_info|maxsize|stdin)\b)*[ \t]*(?:#|$))|\bimport\b[^\n#]*\b(?:os|sys)\s+as\b|(?<!^[ \t]*import\b[^\n]*)[=(,[{:]\s*(?:os|sys)\s*(?:[,)\]};]|$)|\bos\s*\.\s*(?:exec|kill|abort|fork|spawn|posix|dup|close)/m,
   },
 ];
 
