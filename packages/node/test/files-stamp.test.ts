@@ -4,8 +4,8 @@ import type { CallPlan } from "@holdfast/protocol";
 import type { Ports } from "@holdfast/runtime";
 import { createPolicy } from "@holdfast/policy";
 import { expect, test } from "vitest";
-import { approvalDigest } from "../../runtime/src/drive/approval.ts";
-import type { Driver } from "../../runtime/src/drive/driver.ts";
+import { approvalDigest } from "@holdfast/runtime/drive/approval";
+import type { Driver } from "@holdfast/runtime/drive/driver";
 import { temporaryFiles } from "./files-workspace.ts";
 
 test("what an approval is bound to changes with a program of any size, also where its size and times are put back", async () => {
