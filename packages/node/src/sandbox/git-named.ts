@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from "node:path";
-import { lookClosely } from "../files/missing.ts";
+import { lookClosely, lookThrough } from "../files/missing.ts";
 import type { Git } from "../observer/git.ts";
 import { commonOf, gitFolderOf } from "./git-places.ts";
 
@@ -11,9 +11,13 @@ export function createGitNamed(git: Git, home: string): ListGitNamed {
   const known = new Map<string, { readonly files: readonly string[]; readonly mark: string; readonly paths: readonly string[] }>();
   return async (root) => {
     const last = known.get(root);
-    if (last !== undefined && markOf(last.files) === last.mark) return last.paths;
+    const own = configsOf(root, home);
+    const before = [...new Set([...own, ...(last?.files ?? [])])];
+    if (last !== undefined && markOf(before) === last.mark) return last.paths;
+    // Git would wait at a pipe for ever: what it named before is still kept.
+    if (before.some(isOdd)) return last?.paths ?? [];
     const found = await namedBy(git, root, home);
-    const files = [...new Set([...configsOf(root, home), ...found.files])];
+    const files = [...new Set([...own, ...found.files])];
     known.set(root, { files, mark: markOf(files), paths: found.paths });
     return found.paths;
   };
@@ -59,9 +63,14 @@ async function namedBy(git: Git, root: string, home: string, file: string | null
 /** Files that git reads in a root where they exist. */
 function configsOf(root: string, home: string): string[] {
   const own = gitFolderOf(root);
-  const ofRoot = own === null ? [join(root, ".git")] : [join(commonOf(own), "config"), join(own, "config.worktree")];
+  const ofRoot = own === null ? [] : [join(commonOf(own), "config"), join(own, "config.worktree")];
   const ofUser = process.env["XDG_CONFIG_HOME"] ?? join(home, ".config");
   return [...ofRoot, join(home, ".gitconfig"), join(ofUser, "git/config"), "/etc/gitconfig"];
+}
+
+function isOdd(file: string): boolean {
+  const stat = lookThrough(file);
+  return stat !== undefined && !stat.isFile();
 }
 
 function markOf(files: readonly string[]): string {
