@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { makePlace, ownEnvironment, processesAt, resultOf, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
 import type { Place } from "./processes-fixture.ts";
+import { secretFiles } from "@holdfast/node/sandbox/secret-files";
 import type { ProcessesOptions } from "@holdfast/node/processes/index";
 
 const ends: (() => Promise<void>)[] = [];
@@ -20,15 +21,20 @@ function put(folder: string, name: string, text: string): void {
   writeFileSync(join(folder, name), text);
 }
 
+interface PersonOptions extends Omit<Partial<ProcessesOptions>, "environment"> {
+  readonly root?: (place: Place) => string;
+  readonly environment?: (userHome: string) => Record<string, string>;
+}
+
 /** A user's home with a workspace in it, and beside that somebody's repository. */
-function person(options: Partial<ProcessesOptions> & { readonly root?: (place: Place) => string } = {}) {
+function person({ root: rootIn, environment, ...options }: PersonOptions = {}) {
   const place = makePlace();
-  const root = options.root?.(place) ?? place.workspace;
+  const root = rootIn?.(place) ?? place.workspace;
   const other = join(place.userHome, "other");
   git(place.userHome, "init", "-q", other);
   const processes = processesAt(place, {
     workspaceRoots: [root],
-    environment: { ...ownEnvironment, HOME: place.userHome },
+    environment: { ...ownEnvironment, HOME: place.userHome, ...environment?.(place.userHome) },
     ...options,
   });
   ends.push(async () => {
@@ -124,6 +130,15 @@ describe("names that a workspace lays itself", () => {
   });
 });
 
+describe("what runs when somebody comes by", () => {
+  it("is made by no command at a root", async () => {
+    const { root, run } = person();
+    const names = [".githooks/pre-commit", ".lefthook/x", "lefthook.json", ".config/lefthook.yml", ".pdbrc", ".Rprofile", ".trae/x"];
+    await run(`mkdir .githooks .lefthook .config .trae; for f in ${names.join(" ")}; do echo evil >$f; done; true`);
+    for (const name of names) expect(existsSync(join(root, name)), name).toBe(false);
+  });
+});
+
 describe("what git's configuration names", () => {
   it.each([
     ["with a comment", "[core]\n\thooksPath = .team # ours\n"],
@@ -214,5 +229,53 @@ describe("what is kept, but replaced while a command runs", () => {
     git(root, "status");
     for (const path of [join(place.base, "ran"), join(root, ".vscode"), join(root, "settings/x")])
       expect(existsSync(path), path).toBe(false);
+  });
+});
+
+describe("what is hidden", () => {
+  it("is what a pattern means, however it is written: a link's target, a folder with all in it, from the root", async () => {
+    const { root, run } = person({ sandbox: { hide: [".env", "secrets", "keys/", "./top.pem"] } });
+    const files = [".env.development", "secrets/a", "deep/secrets/b/c", "keys/d", "top.pem"];
+    for (const name of files) put(root, name, "SECRET");
+    put(root, "deep/top.pem", "shown");
+    symlinkSync(".env.development", join(root, ".env"));
+    const text = await run(`cat .env ${files.join(" ")} 2>/dev/null; mv deep d; mv keys k; cat deep/top.pem`);
+    expect(text).toMatch(/^(?!.*SECRET)[^]*shown$/);
+    expect(await run("cat d/secrets/b/c k/d 2>&1; true")).not.toContain("SECRET");
+  });
+
+  it("is never only some of it: a tree too large to look through is an error", () => {
+    const { root } = person();
+    for (const name of ["a", "b/.env", "c"]) put(root, name, "x");
+    expect(secretFiles(root, [".env"], 4)).toEqual([join(root, "b/.env")]);
+    expect(() => secretFiles(root, [".env"], 3)).toThrow(expect.objectContaining({ code: "workspace_invalid" }));
+  });
+
+  it("lies where a variable says, and in settings that hold a credential", async () => {
+    const moved = ["kube/one", "kube/two", "xdg/gh/hosts.yml", "docker/config.json", "cargo/credentials.toml", "aws"];
+    const { place, run } = person({
+      environment: (home) => ({
+        KUBECONFIG: `${home}/moved/kube/one:${home}/moved/kube/two`,
+        XDG_CONFIG_HOME: `${home}/moved/xdg`,
+        DOCKER_CONFIG: `${home}/moved/docker`,
+        CARGO_HOME: `${home}/moved/cargo`,
+        AWS_SHARED_CREDENTIALS_FILE: `${home}/moved/aws`,
+        GNUPGHOME: home,
+      }),
+    });
+    for (const name of moved) put(place.userHome, join("moved", name), "SECRET");
+    put(place.userHome, "moved/cargo/config.toml", "shown 1\n");
+    put(place.userHome, ".m2/settings.xml", "<password>SECRET</password>");
+    put(place.userHome, ".config/pip/pip.conf", "index-url = https://me:SECRET@example.org\n");
+    put(place.userHome, ".gradle/gradle.properties", "org.gradle.jvmargs=-Xmx2g shown 2\n");
+    put(place.userHome, ".bash_history", "SECRET");
+    const paths = [
+      ...moved.map((name) => join(place.userHome, "moved", name)),
+      "~/.m2/settings.xml",
+      "~/.config/pip/pip.conf",
+      "~/.bash_history",
+    ];
+    const text = await run(`cat ${paths.join(" ")} 2>/dev/null; cat ${place.userHome}/moved/cargo/config.toml ~/.gradle/gradle.properties`);
+    expect(text).toBe("shown 1\norg.gradle.jvmargs=-Xmx2g shown 2\n");
   });
 });

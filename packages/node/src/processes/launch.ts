@@ -125,6 +125,7 @@ export async function prepareLaunch(
   const ground: GroundInput = {
     holdfastHome: context.home,
     userHome: context.userHome,
+    environment: context.environment,
     tmp: options.tmpBytes,
     cache,
     blank: blankFile(context.home),

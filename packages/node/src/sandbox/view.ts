@@ -16,6 +16,8 @@ import { lookAt, lookClosely } from "../files/missing.ts";
 export interface GroundInput {
   readonly holdfastHome: string;
   readonly userHome: string;
+  /** Our own environment: it may name places of credentials. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** What is shown as /tmp: a folder, or a size in bytes for one in memory. */
   readonly tmp: string | number;
   readonly cache: string;
@@ -82,7 +84,7 @@ export function groundOf(input: GroundInput): Mount[] {
     { type: "hide", to: "/run", isFolder: true, blank: input.blank },
     ...systemInRun.filter(existsSync).map((path) => bind(path, path, false)),
     ...hiddenByTmp([input.userHome, ...(input.programs ?? [])], input.path).map((path) => bind(path, path, false)),
-    ...hides(maskedPaths(input.userHome, input.holdfastHome), input.blank),
+    ...hides(maskedPaths(input.userHome, input.holdfastHome, input.environment), input.blank),
     bind(input.cache, input.cache, true),
     ...(input.entries ?? []).map((path) => bind(path, path, false)),
   ];
@@ -112,7 +114,7 @@ export function viewOf(input: ViewInput): View {
     : [];
   const approved = confinement.scope.writable ?? [];
   const secret = own.flatMap((root) => secretFiles(root, input.hide ?? []));
-  const masked = [...maskedPaths(input.userHome, input.holdfastHome), ...secret];
+  const masked = [...maskedPaths(input.userHome, input.holdfastHome, input.environment), ...secret];
   const outside = protections.flatMap(({ writable }) => writable);
   const owned = ownedBelow(isWritable ? own : [], outside, {
     pinned: protections.flatMap(({ pinned }) => pinned),

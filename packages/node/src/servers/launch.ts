@@ -91,6 +91,7 @@ async function confined(spec: ServerSpec, place: ServerPlace): Promise<ServerLau
       confinement: { mode: "read-only", network: place.network, scope: {}, roots, purpose: "session" },
       holdfastHome: nearestReal(place.home),
       userHome: nearestReal(place.userHome),
+      environment: place.environment,
       tmp: options.tmpBytes,
       cache,
       cacheMounts: [],
