@@ -4,13 +4,12 @@ import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
 import { countWeakness, executed, showsFailures } from "./count-weakness.ts";
 import { matcher } from "./glob.ts";
 import { followBuilds } from "./builds.ts";
-import { type CheckInputs, findInputs, keyOf, placeOf } from "./inputs.ts";
+import { type CheckInputs, findInputs, keyOf } from "./inputs.ts";
 import { outputsOf } from "./own-report.ts";
 import { followInstalls } from "./installs.ts";
 import { changedInputs, restoredInputs } from "./original.ts";
 import { asInputs, findReach, testText } from "./reach/reach.ts";
-import { pythonGuard } from "./reach/python-guard.ts";
-import { watchEnvironment, watchFolder } from "./reach/watch.ts";
+import { guardedRun } from "./reach/guarded.ts";
 import { type BoundRun, counter, type Round, type Rounds } from "./rounds.ts";
 import type { VerifierInput } from "./verifier-input.ts";
 import { changedKeys, type Signatures, takeSignatures } from "./signatures.ts";
@@ -179,20 +178,14 @@ async function weighInputs(
   return { weaknesses, originalInputsRun, mayDiffer: reach.mayDiffer };
 }
 
-/** Sources that could act on their tests must pass where they can't. */
-async function weighWatched({ input, rounds, round, bound, first }: Held, watched: readonly string[]): Promise<Weakness[]> {
-  const home = placeOf(input.files, input.files.cwd);
-  const folder = home === null || home.path === "" ? watchFolder : `${home.path}/${watchFolder}`;
-  const guard = {
-    root: home?.root ?? "",
-    path: `${folder}/sitecustomize.py`,
-    kind: "file" as const,
-    content: new TextEncoder().encode(pythonGuard(watched)),
-  };
-  const run = await rounds.inCopy({ ...round, env: watchEnvironment(watched) }, bound.after.manifest, [guard], []);
+/** Sources that could act on their tests must pass where they can't; a run that can't show that it was guarded proves nothing. */
+async function weighWatched({ input, rounds, round, bound, now, first }: Held, watched: readonly string[]): Promise<Weakness[]> {
+  const { run, isGuarded } = await guardedRun(input, rounds, round, bound.after.manifest, now, watched);
   const [ran, wanted] = [await executed(run, first, input.blobs), await executed(bound.run, first, input.blobs)];
-  if (run.passed && !showsFailures(first, run) && (wanted === null || wanted <= (ran ?? 0))) return [];
-  return [{ kind: "reaches_tests", detail: `it passes only while these sources can act on their own tests: ${some(watched)}` }];
+  if (!run.passed || showsFailures(first, run) || (wanted !== null && wanted > (ran ?? 0)))
+    return [{ kind: "reaches_tests", detail: `it passes only while these sources can act on their own tests: ${some(watched)}` }];
+  if (isGuarded) return [];
+  return [{ kind: "reaches_tests", detail: `it could not be run so that these sources can't act on their own tests: ${some(watched)}` }];
 }
 
 /** What is ignored but decides: dependencies and configuration as at the baseline or as recorded installs left them, build output made from this tree. */

@@ -21,7 +21,7 @@ export interface Round {
   /** Digest of all that decides the result. */
   readonly inputs: string;
   /** Added to the runtime's own variables. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: (cwd: string) => Readonly<Record<string, string>>;
   /** Numbers the round's runs, so that their records never collide. */
   readonly next: () => number;
 }
@@ -41,7 +41,14 @@ export interface Rounds {
   /** `start`: the tree as it was looked at just now. */
   inWorkspace(round: Round, start?: Snapshot): Promise<BoundRun>;
   /** Over a copy of `manifest` with `changes`, shown at the workspace's own path where the sandbox can. */
-  inCopy(round: Round, manifest: string, changes: readonly ScratchChange[], without: readonly Place[]): Promise<CheckRun>;
+  inCopy(
+    round: Round,
+    manifest: string,
+    changes: readonly ScratchChange[],
+    without: readonly Place[],
+    /** Looks at the copy's working folder after the run. */
+    look?: (folder: string) => Promise<void>,
+  ): Promise<CheckRun>;
   /** The session's own commands stand still meanwhile, but for `needed`, and go on whatever becomes of `work`. */
   whilePaused<T>(context: VerifierContext, work: () => Promise<T>, needed?: readonly string[]): Promise<T>;
   evidence(round: Round, phase: Evidence["phase"], bound: BoundRun, rest: EvidenceRest): Evidence;
@@ -103,7 +110,7 @@ export function createRounds(input: VerifierInput): Rounds {
         cwd,
         timeoutMs: check.timeoutMs,
         confinement,
-        env: { ...env, ...added },
+        env: { ...env, ...added?.(cwd) },
         handOver: context.handOver,
         onOutput: (text) => context.onOutput(check.id, text),
       },
@@ -131,7 +138,7 @@ export function createRounds(input: VerifierInput): Rounds {
       return { run: result, before, after, subjectBefore, subjectAfter, hasFailedHere };
     },
 
-    async inCopy(round, manifest, changes, without) {
+    async inCopy(round, manifest, changes, without, look) {
       const isConfined = input.confinement("check").mode !== "off";
       const copy = await observer.scratch(manifest, changes, { linksDependencies: !isConfined, without });
       try {
@@ -139,8 +146,11 @@ export function createRounds(input: VerifierInput): Rounds {
         const top = place === null ? undefined : copy.roots[place.root];
         const cwd = top === undefined || place === null ? files.cwd : `${top}/${place.path}`.replace(/\/$/, "");
         const inside = { root: "", path: cwd };
-        if (isConfined) return await run(round, files.cwd, confine(round, copy.binds), inside);
-        return await run(round, cwd, confine(round), inside);
+        const result = isConfined
+          ? await run(round, files.cwd, confine(round, copy.binds), inside)
+          : await run(round, cwd, confine(round), inside);
+        await look?.(cwd);
+        return result;
       } finally {
         await copy.remove();
       }

@@ -9,22 +9,50 @@ export const watchFolder = ".holdfast-watch";
 /** What a process ends with that a source had reached. */
 export const status = 86;
 
+export type Watched = "node" | "python";
+
+/** A guarded run in a folder: what its interpreters are told, and the files by which they show that they were. */
+export interface Guard {
+  readonly watched: readonly string[];
+  /** The folder in the copy, as the run sees it. */
+  readonly folder: string;
+  /** Nothing in the workspace knows it. */
+  readonly nonce: string;
+}
+
+export function markOf({ nonce }: Pick<Guard, "nonce">, language: Watched): string {
+  return `${nonce}.${language}`;
+}
+
+/** What Node is told; it holds nothing that a shell reads. */
+export function nodeOption(guard: Guard): string {
+  const code = encodeURIComponent(nodeGuard(guard.watched, `${guard.folder}/${markOf(guard, "node")}`));
+  return `--import=data:text/javascript,${code.replace(/[!'()*~]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)}`;
+}
+
 /** `watched`: paths of changed sources, as the ends of absolute paths. */
-export function watchEnvironment(watched: readonly string[]): Readonly<Record<string, string>> {
+export function watchEnvironment(guard: Guard): Readonly<Record<string, string>> {
   return {
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(nodeGuard(watched))}`,
-    PYTHONPATH: watchFolder,
+    NODE_OPTIONS: nodeOption(guard),
+    PYTHONPATH: guard.folder,
     // A source that asks for them knows that it is checked.
     PYTHONDONTWRITEBYTECODE: "",
     PYTHONPYCACHEPREFIX: "",
   };
 }
 
-function nodeGuard(watched: readonly string[]): string {
+function nodeGuard(watched: readonly string[], mark: string): string {
   return `
 import assert from "node:assert";
+import { writeFileSync } from "node:fs";
 const watched = ${JSON.stringify(watched)};
 const main = process.argv[1] ?? "";
+// A package manager is itself a program of Node, and loads no test.
+if (!/(?:^|[/])(?:npm|npx|pnpm|yarn|corepack)[^/]*$/.test(main)) {
+  try {
+    writeFileSync(${JSON.stringify(mark)}, "");
+  } catch {}
+}
 const isMain = watched.some((path) => main.endsWith("/" + path));
 const real = process.reallyExit;
 const end = process.exit;
