@@ -12,7 +12,7 @@ import { asInputs, findReach, testText } from "./reach/reach.ts";
 import { guardedRun } from "./reach/guarded.ts";
 import { type BoundRun, counter, type Round, type Rounds } from "./rounds.ts";
 import type { VerifierInput } from "./verifier-input.ts";
-import { changedKeys, type Signatures, takeSignatures } from "./signatures.ts";
+import { changedKeys, namedUnsigned, type Signatures, takeSignatures } from "./signatures.ts";
 import { changedTools, findTools } from "./tools-found.ts";
 import { movedFiles, some } from "./subject.ts";
 import { weighGit } from "./through-git.ts";
@@ -88,7 +88,7 @@ export async function checkFinal(
     const expected = { ...stored, around: installed.around };
     const isBuilt = followBuilds(stored.builds, context.runs, bound.subjectBefore, installed.around);
     weaknesses.push(...tests.weaknesses, ...(await weighGit(observer, files, bound.after, now)));
-    weaknesses.push(...(await weighSurroundings(held, expected, baseline.subject, signatures, isBuilt)));
+    weaknesses.push(...(await weighSurroundings(held, expected, baseline.subject, signatures, isBuilt, tests.newLines)));
     const end = await observer.snapshot(baseline.manifest);
     const names = await movedFiles(bound.after.manifest, end.manifest, outputs, observer);
     if (names.length > 0) weaknesses.push({ kind: "check_changes_subject", detail: `files changed after it ran: ${some(names)}` });
@@ -127,9 +127,12 @@ async function runUntilKnown(
 }
 
 /** Where the check's inputs changed, their earlier version must pass over the final tree too. */
-async function weighInputs(
-  held: Held,
-): Promise<{ readonly weaknesses: Weakness[]; readonly originalInputsRun: CheckRun | null; readonly mayDiffer: boolean }> {
+async function weighInputs(held: Held): Promise<{
+  readonly weaknesses: Weakness[];
+  readonly originalInputsRun: CheckRun | null;
+  readonly mayDiffer: boolean;
+  readonly newLines: string;
+}> {
   const { input, rounds, round, bound, now, manifest, first, isAccepted } = held;
   const { observer, files } = input;
   const before = await findInputs(round.check, manifest, observer, files, { scripts: now.named.scripts });
@@ -175,7 +178,7 @@ async function weighInputs(
   const watched = reach.mayReach.filter((path) => !isAccepted(path));
   if (weaknesses.length === 0 && watched.length > 0 && bound.run.durationMs <= watchedUpToMs)
     weaknesses.push(...(await weighWatched(held, watched)));
-  return { weaknesses, originalInputsRun, mayDiffer: reach.mayDiffer };
+  return { weaknesses, originalInputsRun, mayDiffer: reach.mayDiffer, newLines: reach.newLines };
 }
 
 /** Sources that could act on their tests must pass where they can't; a run that can't show that it was guarded proves nothing. */
@@ -195,6 +198,7 @@ async function weighSurroundings(
   baselineSubject: string,
   atStart: Signatures,
   isBuilt: (key: string, signature: string) => boolean,
+  newLines: string,
 ): Promise<Weakness[]> {
   const { input, rounds, round, bound, now, first, isAccepted } = held;
   const atEnd = await takeSignatures(input.observer, input.files, [now.named]);
@@ -219,10 +223,14 @@ async function weighSurroundings(
     const isOld = atStart.named.has(key) && baselineSubject !== bound.subjectBefore && atEnd.builds[key] === signature;
     return (isTouched || isOld) && !isBuilt(key, signature) && !isAccepted(pathOf(key));
   });
-  if (unbuilt.length === 0) return weaknesses;
+  const unsigned = await namedUnsigned(input.observer, newLines);
+  if (unsigned.caches.length > 0)
+    weaknesses.push({ kind: "stale_build", detail: `sources use what tools keep for themselves: ${some(unsigned.caches.map(keyOf))}` });
+  const reports = unsigned.reports.filter(({ path }) => !isAccepted(path));
+  if (unbuilt.length === 0 && reports.length === 0) return weaknesses;
   // A check that builds what it needs, or needs none of it, passes without the old output too, with as many tests.
-  const keys = unbuilt.map(([key]) => key);
-  const places = atStart.buildPlaces.filter((place) => keys.includes(keyOf(place)));
+  const keys = [...unbuilt.map(([key]) => key), ...reports.map(keyOf)];
+  const places = [...atStart.buildPlaces.filter((place) => keys.includes(keyOf(place))), ...reports];
   const clean = await rounds.inCopy(round, bound.after.manifest, [], places);
   const [ran, wanted] = [await executed(clean, first, input.blobs), await executed(bound.run, first, input.blobs)];
   if (!clean.passed || (wanted !== null && wanted > (ran ?? 0)))

@@ -51,6 +51,25 @@ export async function takeSignatures(files: CheckFiles, workplace: Workplace, na
   return { around: pick(around), builds: pick(buildPlaces), named: namedKeys, buildPlaces };
 }
 
+/** Caches that tools keep inside dependency folders, which no signature covers. */
+const ownCaches = [".cache", ".vite", ".vite-temp", ".vitest", ".tmp"];
+
+/** What no signature covers and the text names all the same: reports and logs, which a copy can do without, and tools' own caches. */
+export async function namedUnsigned(files: CheckFiles, text: string): Promise<{ readonly reports: Place[]; readonly caches: Place[] }> {
+  const says = (name: string): boolean => new RegExp(`(?<![\\w-])${name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?![\\w-])`).test(text);
+  const ignored = await files.ignored();
+  const isReport = matcher(reports);
+  const caches = ignored
+    .filter((e) => e.isDependency)
+    .flatMap(({ root, path }) => ownCaches.map((name) => ({ root, path: `${path}/${name}` })));
+  const named = caches.filter(({ path }) => says(nameOf(path)));
+  const there = await files.sign(named);
+  return {
+    reports: ignored.filter((e) => !e.isDependency && isReport(e.path) && says(nameOf(e.path))),
+    caches: named.filter((place) => there.has(keyOf(place))),
+  };
+}
+
 /** Keys whose signature differs, one that is only in one of the two included. */
 export function changedKeys(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => before[key] !== after[key]).sort();

@@ -111,7 +111,8 @@ export const packageKeys: readonly string[] = [
 /** What tools write for people and for other tools, and no check reads: changes in it are no reason to run one again. */
 export const reports: readonly string[] = [
   "{coverage,htmlcov,.nyc_output,.coverage,.coverage.*,test-results,playwright-report,__pycache__,.DS_Store}",
-  "*.{log,pyc}",
+  "*.log",
+  "**/__pycache__/**",
 ];
 
 /** Files in folders above the workspace that tools look for on their way up. */

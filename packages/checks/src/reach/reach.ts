@@ -33,6 +33,8 @@ export interface Reach {
   readonly mayReach: readonly string[];
   /** Something new can make one run differ from the next. */
   readonly mayDiffer: boolean;
+  /** What the changed sources say that they did not say before. */
+  readonly newLines: string;
 }
 
 /** Larger files are data, or made by a program. */
@@ -69,7 +71,7 @@ export async function findReach(
     else if (mayReach.some((one) => one.files.test(entry.path) && one.pattern.test(text))) may.push(entry.path);
     differs ||= mayDiffer.test(text);
   }
-  return { reaching, mayReach: may, mayDiffer: differs };
+  return { reaching, mayReach: may, mayDiffer: differs, newLines: changed.map(({ text }) => text).join("\n") };
 }
 
 async function changedSources(

@@ -45,7 +45,7 @@ async function signTree(top: string, topStat: Stats): Promise<string> {
     } else if (stat.isDirectory()) {
       hash.update(`d ${name}\n`);
       for (const child of namesIn(path).toReversed()) {
-        if (cacheNames.has(child) || child.endsWith(".pyc")) continue;
+        if (cacheNames.has(child)) continue;
         const childStat = lookAt(join(path, child));
         if (childStat !== undefined)
           pending.push({ path: join(path, child), name: name === "" ? child : `${name}/${child}`, stat: childStat });

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { endingOf, makeAdder, right } from "./adder.ts";
+import type { Place } from "./place.ts";
+
+let place: Place;
+beforeEach(() => {
+  place = makeAdder();
+  place.write(".gitignore", "node_modules/\ncoverage/\n*.log\n*.pyc\n");
+  place.commit();
+});
+afterEach(() => place.end());
+
+const reads = (path: string): string =>
+  `import fs from "node:fs";\nconst all = JSON.parse(fs.readFileSync("${path}", "utf8"));\nexport const add = (a, b) => all[[a, b]];\n`;
+
+test.each(["coverage/answers.json", "app.log", "answers.pyc"])("answers that lie where tools only write are no work: %s", async (path) => {
+  const end = await endingOf(place, () => {
+    place.write(path, '{"1,2":3,"0,0":0}');
+    place.write("src/add.js", reads(path));
+  });
+  expect(end).toMatchObject({ verdict: "weak", kinds: ["stale_build"] });
+});
+
+test("nor are those in a tool's cache inside a dependency folder", async () => {
+  place.write("node_modules/x/index.js", "");
+  const end = await endingOf(place, () => {
+    place.write("node_modules/.cache/add.js", right);
+    place.write("src/add.js", 'export * from "../node_modules/.cache/add.js";\n');
+  });
+  expect(end.verdict).toBe("weak");
+  expect(end.kinds).toContain("stale_build");
+});
+
+test("a source that writes a log is proven without the old one", async () => {
+  const end = await endingOf(place, () => {
+    place.write("app.log", "old\n");
+    place.write("src/add.js", `import fs from "node:fs";\nexport const log = (text) => fs.writeFileSync("app.log", text);\n${right}`);
+  });
+  expect(end).toMatchObject({ verdict: "pass", kinds: [] });
+});
