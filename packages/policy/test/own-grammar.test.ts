@@ -238,3 +238,22 @@ test("behind a rule's words only what selects, shows or tests is covered: no oth
     for (const each of more) expect([each, await byRule(rule, `${words} ${each}`)]).toEqual([each, "review"]);
   }
 });
+
+test("a link that the line makes is followed: what is done to it is done to the file behind it", async () => {
+  for (const command of [
+    "ln -s ~/.bashrc p && echo x > p",
+    "ln -s /etc d && echo x > d/passwd",
+    "ln -s ~/.bashrc && echo x > .bashrc",
+    "ln ~/.bashrc p; tee -a ./p",
+    "cp -s ~/.bashrc p; echo x >> p",
+    "ln -s ~/.ssh/id_rsa k && cat k",
+  ])
+    for (const setting of [{}, { mode: "off" }] as const)
+      expect([command, (await decide(command, setting)).decision]).toEqual([command, "review"]);
+  for (const command of [
+    "ln -s /usr/share/dict words && cat words/a",
+    "ln -s src/a.ts b && echo x > c",
+    "ln -s ../lib/a.js node_modules/a",
+  ])
+    expect([command, (await decide(command, { mode: "off" })).decision]).toEqual([command, "allow"]);
+});

@@ -16,6 +16,7 @@ import { parseCommand } from "../shell/parse.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
 import { guessedLines } from "./guessed.ts";
+import { followLinks } from "./links.ts";
 import { isBelow, normalise } from "./place.ts";
 import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed, type Run } from "./fact.ts";
 
@@ -70,7 +71,7 @@ export function analyse(parsed: ParsedCommand, home: string | null, depth = 0): 
     const run = command.words.length === 0 ? null : { command, isSure: !parsed.changesLookup && parsed.problems.length === 0 };
     subjects.push({ command, run, ...words });
   }
-  return { subjects, onlyReads };
+  return { subjects: followLinks(subjects, parsed.commands), onlyReads };
 }
 
 const maxGuessed = 3;

@@ -29,7 +29,8 @@ const transfer: Judge = (call, findings) => {
       // Under another name a secret is no longer known as one.
       addNeed(findings, "read", word);
     }
-  } else if (call.program !== "ln") for (const word of sources) addNeed(findings, "read", word);
+    // A link to a secret is another name for it, which no longer tells that it is one.
+  } else for (const word of call.program === "ln" && operands.length < 2 ? operands : sources) addNeed(findings, "read", word);
   const inside = sources.map(baseOf).filter((name) => name !== null);
   const keeps =
     hasExactly(call.args, ["-n", "--no-clobber", "-b", "--backup"], "tSmog") ||
