@@ -162,6 +162,8 @@ test("numbers, amounts and times are read as people write them", () => {
     null,
   ]);
   expect(["1.50", "$2", "0", "x"].map(parseDollars)).toEqual([1.5, 2, null, null]);
+  const huge = "9".repeat(400);
+  expect([parseDollars(huge), parseCount(huge), parseDuration(huge), parseDuration(`${huge}h`)]).toEqual([null, null, null, null]);
   expect(["90", "90s", "30m", "2h", "1h30m", "0", "", "m"].map(parseDuration)).toEqual([
     90_000,
     90_000,

@@ -6,6 +6,8 @@ test("what a model reads and a person doesn't see is shown: tags, turned text, n
   expect(showHidden(`a${letters}b`)).toBe("a<U+E006F><U+E0062>b");
   expect(showHidden("x\u202ey\u2066z\u200b\ufeff\u2060")).toBe("x<U+202E>y<U+2066>z<U+200B><U+FEFF><U+2060>");
   expect(showHidden("a\ufe01\ufe02b\u3164")).toBe("a<U+FE01><U+FE02>b<U+3164>");
+  expect(showHidden("a\u200c\u200db")).toBe("a<U+200C><U+200D>b");
+  expect(showHidden("x\ufe01y\ufe02z\ufe0f \ufff9s\ufffb")).toBe("x<U+FE01>y<U+FE02>z<U+FE0F> <U+FFF9>s<U+FFFB>");
   expect(showHidden("a\u{e0100}b")).toBe("a<U+E0100>b");
 });
 

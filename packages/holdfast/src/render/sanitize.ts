@@ -1,3 +1,5 @@
+import { isUsedJoiner } from "@holdfast/runtime/hidden";
+
 /**
  * Whole escape sequences (ECMA-48: CSI, OSC and the other strings, two-character ones), which are dropped. What is not
  * a whole one keeps its text and loses its control character. A string ends before the next one begins, so that looking
@@ -6,10 +8,6 @@
 const escapeSequence =
   // eslint-disable-next-line no-control-regex -- these are the characters to be found
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u0090\u0098\u009c-\u009f]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]+[0-~]/gu;
-
-/** A joiner that writing needs: between letters of scripts that use it, or inside an emoji. */
-const usedJoiner =
-  /(?<=[[\p{L}\p{M}]--[\p{Script=Latin}\p{Default_Ignorable_Code_Point}]])[\u200c\u200d](?=[[\p{L}\p{M}]--[\p{Script=Latin}\p{Default_Ignorable_Code_Point}]])|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Extended_Pictographic}#*0-9])\ufe0f/vy;
 
 /** Control characters, and what reorders text, hides or is blank: by general category and by `Default_Ignorable_Code_Point`. */
 const hidden = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
@@ -36,17 +34,6 @@ export function sanitize(text: string): string {
 /** The same on one line: a line end shows as `⏎`, so that a second line can't hide behind the first. */
 export function sanitizeLine(text: string): string {
   return sanitize(text).trim().replace(/\n+/g, " ⏎ ");
-}
-
-const windowBefore = 3;
-
-function isUsedJoiner(character: string, index: number, whole: string): boolean {
-  if (character !== "\u200c" && character !== "\u200d" && character !== "\ufe0f") return false;
-  // A window of a few units: a lookbehind needs the whole code point before the joiner, and a variation selector between.
-  const start = Math.max(0, index - windowBefore);
-  const window = whole.slice(start, index + 3);
-  usedJoiner.lastIndex = index - start;
-  return usedJoiner.test(window.toWellFormed());
 }
 
 function visible(character: string): string {
