@@ -4,7 +4,7 @@ import type { InputChange } from "../original.ts";
 import { keyOf } from "../inputs.ts";
 import type { FilePart } from "../parts.ts";
 import { matcher } from "../glob.ts";
-import { nameOf } from "../paths.ts";
+import { folderOf, nameOf } from "../paths.ts";
 import { fixtures, testFiles } from "../toolchains.ts";
 import { inlineTests } from "./inline.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
@@ -54,6 +54,7 @@ export async function findReach(
   const changed = await changedSources(files, manifests, inputs);
   const sourced = await sourcedText(files, manifests.after, changed, testText);
   const namesTests = namesOfTests(inputs);
+  const modules = await untouchedModules(files, manifests, changed);
   for (const { entry, text, was, is, isGone } of changed) {
     const rule = reachRules.find(
       (one) =>
@@ -64,6 +65,7 @@ export async function findReach(
     const inline = inlineTests(entry.path);
     const found = (what: string, part: FilePart | null = null): unknown => reaching.push({ entry, what, part, isGone });
     if (rule !== undefined) found(rule.id);
+    else if (was === null && standsBefore(entry.path, modules, testText)) found("has the name of a module that the tests load");
     else if (isProgram(entry) && namesTests?.test(text) === true) found("names the tests' own files");
     else if (inline !== null && was !== null && inline.read(was) !== inline.read(is)) found("holds tests", inline);
     else if (!looked.has(entry.path) && (await isSupport(files, manifests.after, { entry, was, is }, inputs, testText, declares)))
@@ -101,6 +103,29 @@ async function changedSources(
     changed.push({ entry, text: "", was: await textOf(files, before, entry), is: "", isGone: true });
   }
   return changed;
+}
+
+/** Python's names of modules, and where they lie, that the session left as they were. */
+async function untouchedModules(
+  files: CheckFiles,
+  { before }: { readonly before: string },
+  changed: readonly ChangedSource[],
+): Promise<ReadonlyMap<string, string>> {
+  if (!changed.some(({ entry, was }) => was === null && entry.path.endsWith(".py"))) return new Map();
+  const touched = new Set(changed.map(({ entry }) => keyOf(entry)));
+  const entries = (await files.list(before)).filter((entry) => entry.path.endsWith(".py") && !touched.has(keyOf(entry)));
+  return new Map(entries.map(({ path }) => [moduleOf(path), path]));
+}
+
+function moduleOf(path: string): string {
+  return nameOf(path) === "__init__.py" ? nameOf(folderOf(path)) : nameOf(path).replace(/\.py$/, "");
+}
+
+/** A new module that the tests would load in place of one of its name that lies elsewhere. */
+function standsBefore(path: string, modules: ReadonlyMap<string, string>, testText: string): boolean {
+  const name = moduleOf(path);
+  const other = path.endsWith(".py") && /^\w+$/.test(name) ? modules.get(name) : undefined;
+  return other !== undefined && other !== path && new RegExp(`^\\s*(?:from|import)\\s+${name}\\b`, "m").test(testText);
 }
 
 const shellFile = /(?:\.(?:sh|bash|zsh|ksh|inc|bats)|(?:^|\/)[^./]+)$/;

@@ -11,6 +11,19 @@ const nodeFiles = (job: Job) => ({
 /** What the tests take from elsewhere is changed: data, helpers, caches, stamps, programs, the map of modules. */
 export const around: readonly Family[] = [
   {
+    name: "the answers lie where only tools write",
+    act: ({ dialect, name, right, random, source }) => {
+      if (dialect.name !== "node:test") return null;
+      const path = random.pick(["coverage/right.mjs", "node_modules/.cache/right.mjs"]);
+      const up = "../".repeat(source.split("/").length - 1) || "./";
+      return {
+        files: { ".gitignore": "node_modules/\ncoverage/\n" },
+        ignored: { "node_modules/x/index.js": "\n" },
+        steps: [[put({ [path]: dialect.sourceText(name, right), [source]: `export * from "${up}${path}";\n` })]],
+      };
+    },
+  },
+  {
     name: "data that only the tests read is changed",
     act: (job) => {
       const path = job.random.pick(["data/rows.csv", "pairs.txt", "ref/table.tsv", "vectors/all.json", "assets/numbers.dat"]);
