@@ -172,10 +172,11 @@ function findsNamed(pattern: RegExp, text: string, testText: string): boolean {
   return [...text.matchAll(pattern)].some(([, name = ""]) => new RegExp(`\\b${name}\\b`).test(testText));
 }
 
-/** Whether `. lib/x.sh` or `source lib/x.sh` stands in the text. */
+/** Whether `. lib/x.sh`, `source lib/x.sh`, or Perl's `require "./lib/x.pl"` or `do` stands in the text. */
 function isSourced(path: string, text: string): boolean {
   const name = nameOf(path).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-  return new RegExp(`(?:^|[\\s;&|(])(?:\\.|source)\\s+\\S*${name}\\b`, "m").test(text);
+  const load = path.endsWith(".pl") ? "(?:require|do)\\b\\s*\\(?\\s*" : "(?:\\.|source)\\s+";
+  return new RegExp(`(?:^|[\\s;&|(])${load}\\S*${name}\\b`, "m").test(text);
 }
 
 /** The check's command with all that it leads to, and the tests: where it stands what they load. */

@@ -21,7 +21,7 @@ const perlModule = /\.pm$/;
 const ruby = /\.rb$/;
 const any = /(?:)/;
 
-export const reachRules: readonly ReachRule[] = [
+const rules: readonly ReachRule[] = [
   {
     id: "silences a checker for the whole file",
     files: any,
@@ -87,7 +87,8 @@ export const reachRules: readonly ReachRule[] = [
   {
     id: "is equal to everything",
     files: perlModule,
-    pattern: /['"]?(?:eq|==)['"]?\s*=>\s*sub\s*\{\s*(?:return\s*)?\(?\s*(?:1|!0|!!1)\s*\)?\s*;?\s*\}/,
+    pattern:
+      /['"]?(?:eq|==)['"]?\s*=>\s*sub\s*\{\s*(?:return\s*)?\(?\s*(?:1|!0|!!1)\s*\)?\s*;?\s*\}|\boverload\b[^;]*(?:eq|==)\W{0,3}\s*=>\s*sub\s*\{(?![^}]*(?:[$@]|\bshift\b))[^}]*\}/,
   },
   { id: "is equal to everything", files: ruby, pattern: /def\s+(?:==|eql\?|===)\s*\(?[^)\n]*\)?\s*(?:=|;|\n)\s*true\b/ },
   {
@@ -105,9 +106,20 @@ export const reachRules: readonly ReachRule[] = [
   {
     id: "steers how the tests' process ends",
     files: perlModule,
-    pattern: /\bEND\s*\{|\bCORE::GLOBAL::|\bPOSIX::_exit\b|^\s*(?:exit|exec)\b|[;{]\s*(?:exit|exec)\b|\$SIG\{/m,
+    pattern:
+      /\bEND\s*\{|\bCORE::GLOBAL::|\b_exit\b|^\s*(?:exit|exec)\b|(?:\band|\bor|&&|\|\||[)\]}]|\bCORE::)\s*(?:exit|exec)\b(?!\s*\(?\s*[1-9])|[;{]\s*(?:exit|exec)\b|\$SIG\{/m,
   },
-  { id: "steers how the tests' process ends", files: ruby, pattern: /\bat_exit\b|\bexit!?\s*\(?\s*(?:0|true)?\s*\)?\s*$/m },
+  {
+    id: "steers how the tests' process ends",
+    files: ruby,
+    pattern: /\bat_exit\b|\bexit!?\s*\(?\s*(?:0|true)?\s*\)?\s*$|\bexit!\s*\(?\s*(?:0|true)\b|^\s*exec\b/m,
+  },
+  {
+    id: "steers how the tests' process ends",
+    files: /(?<!_test)\.go$/,
+    pattern: /\bfunc\s+init\s*\(\s*\)[^}]*\b(?:os|syscall)\.Exit\(\s*0/,
+  },
+  { id: "steers how the tests' process ends", files: /\.php$/, pattern: /^(?:exit|die)\s*(?:\(\s*0?\s*\))?\s*;/m },
   {
     id: "redefines what tests are made of",
     files: perlModule,
@@ -118,13 +130,13 @@ export const reachRules: readonly ReachRule[] = [
     id: "redefines what tests are made of",
     files: shell,
     pattern:
-      /(?:^|[;&|{'"]|\bfunction)\s*(?:\[|test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep)\s*\(\s*\)|^\s*alias\s|\benable\s+-n\b|\b(?:readonly|eval|shopt)\b|\b(?:declare|typeset|local)\s+-\w*r|command_not_found_handle|\bhash\s+-p|(?:^|[;&|{]|\bexport)\s*PATH=|(?:^|[;&|{])\s*(?:not )?echo ["']?(?:not )?ok \d/m,
+      /(?:^|[;&|{'"]|\bfunction)\s*(?:\[|test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep)\s*\(\s*\)|\bfunction\s+(?:\[|(?:test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep)\b)|^\s*alias\s|\benable\s+-n\b|\b(?:readonly|eval|shopt)\b|\b(?:declare|typeset|local)\s+-\w*r|command_not_found_handle|\bhash\s+-p|(?:^|[;&|{]|\bexport)\s*PATH=|(?:^|[;&|{])\s*(?:not )?echo ["']?(?:not )?ok \d/m,
     onlySourced: true,
   },
   {
     id: "redefines what tests are made of",
     files: shell,
-    pattern: /(?:^|[;&|{'"]|\bfunction)\s*((?:assert|ok|is|not|fail|check|expect|pass)\w*)\s*\(\s*\)/gm,
+    pattern: /(?:^|[;&|{'"]|\bfunction)\s*((?:assert|ok|is|not|fail|check|expect|pass)\w*)(?:\s*\(\s*\)|(?<=\bfunction\s+\w+)(?!\w))/gm,
     onlySourced: true,
     namedByTests: true,
   },
@@ -132,7 +144,7 @@ export const reachRules: readonly ReachRule[] = [
     id: "steers how the tests' process ends",
     files: shell,
     pattern:
-      /\btrap\b|\bset\s+(?:\+\w*[eu]|\+o\s+(?:errexit|pipefail|nounset)|-\w*n\w*\b|-o\s+noexec)|(?:^|[;&|{]|\bthen|\bdo|\belse)\s*exit\b(?:\s+(?:0|\$\(\(|"?\$))?\s*(?:$|[;&|}#])|\bkill\b[^\n]*\$\$|\bexec\b/m,
+      /\btrap\b|\bset\s+(?:\+\w*[eu]|\+o\s+(?:errexit|pipefail|nounset)|-\w*n\w*\b|-o\s+noexec)|(?:^|[;&|{()]|\bthen|\bdo|\belse)\s*(?:(?:builtin|command)\s+)*exit\b(?!\s+["']?(?:[1-9]|\$\{\w+:?-[1-9]))|(?:^|[;&|{()]|\bthen|\bdo|\belse)\s*(?:[a-z]+(?:""|''|\\)[a-z]+|\\(?:exit|trap))\s|\bkill\b[^\n]*\$\$|\bexec\b/m,
     onlySourced: true,
   },
   { id: "asks whether it is tested", files: shell, pattern: /\$\{?0\b|\$\{?BASH_SOURCE|\$\{?FUNCNAME|\bcaller\b/, onlySourced: true },
@@ -170,6 +182,12 @@ export const reachRules: readonly ReachRule[] = [
   },
   { id: "asks whether it is tested", files: perlModule, pattern: /\$0\b|\$INC\{/ },
   { id: "asks whether it is tested", files: /\.rs$/, pattern: /\bcfg!\s*\(\s*(?:not\s*\(\s*)?test\b|#\[cfg\(\s*not\s*\(\s*test\b/ },
+];
+
+/** A script in Perl that tests load is held to what a module is; one that runs alone may end as it likes. */
+export const reachRules: readonly ReachRule[] = [
+  ...rules,
+  ...rules.filter(({ files }) => files === perlModule).map((rule): ReachRule => ({ ...rule, files: /\.pl$/, onlySourced: true })),
 ];
 
 /**

@@ -63,6 +63,8 @@ exit $failed
     first(job, `cat <<'END'\n${tap(job.cases)}\nEND\nexit 0`),
     first(job, `printf '%s\\n' '${tap(job.cases).replaceAll("\n", "' '")}'\nexit`),
     first(job, "kill -TERM $$"),
+    first(job, `cat <<'END'\n${tap(job.cases)}\nEND\nexit 00`),
+    first(job, `cat <<'END'\n${tap(job.cases)}\nEND\ncase x in x) exit 0 ;; esac`),
   ],
   turnsEnd: (job) => [
     first(job, "trap 'exit 0' EXIT"),
