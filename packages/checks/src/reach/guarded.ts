@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { CheckRun } from "@holdfast/protocol";
 import type { ScratchChange } from "@holdfast/runtime";
 import { type CheckInputs, placeOf } from "../inputs.ts";
@@ -45,7 +44,8 @@ export async function guardedRun(
   const home = placeOf(files, files.cwd);
   const root = home?.root ?? "";
   const folder = home === null || home.path === "" ? watchFolder : `${home.path}/${watchFolder}`;
-  const nonce = randomUUID();
+  // What is watched must not guess it: it could write the mark itself.
+  const nonce = crypto.randomUUID();
   const guardIn = (cwd: string): Guard => ({ watched, folder: `${cwd}/${watchFolder}`, nonce });
   const put = (path: string, text: string): ScratchChange => ({ root, path, kind: "file", content: new TextEncoder().encode(text) });
   // Where the copy lies is known to the run alone: its variables say it, also to lines that set others of their own.
