@@ -185,6 +185,16 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     }
   };
 
+  /** `sh $(sed -n 's/^suite=//p' ci.conf)`: what a file that says which scripts are run names. */
+  const followValues = async (file: string, base: string): Promise<void> => {
+    for (const value of ((await input.text(file)) ?? "").split(/[\s"'`=:,;()[\]{}]+/).slice(0, mostFollowed)) {
+      const path = resolvePath(base, value) ?? "";
+      if (!input.has(path) || found.files.has(path) || sourceFolder.test(path)) continue;
+      found.files.add(path);
+      await followShell(path, base);
+    }
+  };
+
   const followText = async (raw: string, start: Line): Promise<void> => {
     const text = withFolders(raw);
     const { fed, captured } = flows(text);
@@ -240,6 +250,7 @@ export async function findNamed(input: NamedInput): Promise<Named> {
           } else if (isScript && !isSourcing && !captured.has(word) && words.slice(index + 1).every((one) => one.startsWith("-")))
             await followStarted(path, base);
           if ((isRun && !isShell) || directs) await followLoads(path, base);
+          if (isFed && !isShellFile.test(path)) await followValues(path, base);
         } else if (/[*?[{]/.test(path)) found.globs.add(path);
         else if (word.includes("/") || index > 0) found.others.add(path);
       }
