@@ -55,6 +55,7 @@ export async function round(options: RoundOptions): Promise<void> {
     compacts: chosen.has("compacts"),
     hasRecipe: chosen.has("recipe"),
     stumbles: chosen.has("stumbles"),
+    isCaredFor: chosen.has("care"),
     length,
   };
   const begin = beginWith(chosen, folder, random);

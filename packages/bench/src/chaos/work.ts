@@ -51,6 +51,8 @@ export interface Addresses {
   readonly compacts: boolean;
   readonly hasRecipe: boolean;
   readonly stumbles: boolean;
+  /** A long answer is among its results, so that there is something to forget beside the log. */
+  readonly isCaredFor: boolean;
   /** Only what leaves the workspace is done, once or several times, or little of what doesn't; else now and then also what takes long. */
   readonly length: "brief" | "outside" | "short" | "usual" | "long";
 }
@@ -60,7 +62,10 @@ const post = (url: string): Call => ({ name: "http_request", input: { url, metho
 const shop = (tool: string, mark: string): Call => ({ name: `mcp__shop__${tool}`, input: { mark } });
 
 /** The steps of a branch. An asked place runs in the sandbox, and a person allows what leaves it. */
-export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, compacts, stumbles, length }: Addresses): readonly Step[] {
+export function stepsOf(
+  branch: Branch,
+  { keyed, plain, isAsked, hasChecks, compacts, stumbles, isCaredFor, length }: Addresses,
+): readonly Step[] {
   const name = (what: string): string => `${branch}-${what}`;
   const mark = (what: string, kind: MarkKind, replay: ReplayClass, more: Partial<Mark> = {}): Mark => ({
     name: name(what),
@@ -116,18 +121,19 @@ export function stepsOf(branch: Branch, { keyed, plain, isAsked, hasChecks, comp
   });
   const outside = isAsked ? [] : [charges, read, mcp];
   const builds = branch === "main" && hasChecks && !isAsked ? [built] : [];
+  const reads = branch === "main" && isCaredFor && !isAsked ? [read] : [];
   if (length === "brief") return [charges, read];
-  if (compacts) return [...builds, ...(branch === "fork" ? ["5"] : ["1", "2", "3", "4"]).map(wordy)];
-  if (stumbles && length !== "long") return [...builds, ...(branch === "fork" ? ["4", "5"] : ["1", "2", "3"]).map(stumble)];
+  if (compacts) return [...builds, ...reads, ...(branch === "fork" ? ["5"] : ["1", "2", "3", "4"]).map(wordy)];
+  if (stumbles && length !== "long") return [...builds, ...reads, ...(branch === "fork" ? ["4", "5"] : ["1", "2", "3"]).map(stumble)];
   if (length === "outside" && !isAsked) {
     // No name holds another's: a call is found by its mark's.
     const again = ["2", "3", "4"].flatMap((n) => [charging(n), buying(n)]);
-    return branch === "fork" ? again.slice(0, 2) : [...builds, ...again];
+    return branch === "fork" ? again.slice(0, 2) : [...builds, ...reads, ...again];
   }
   if (length === "short")
     return branch === "fork"
       ? [...(isAsked ? [reviewed()] : []), edit("edit")]
-      : [...(isAsked ? [reviewed(), asking, reviewed("2")] : builds), edit("edit"), yielded, asking];
+      : [...(isAsked ? [reviewed(), asking, reviewed("2")] : [...builds, ...reads]), edit("edit"), yielded, asking];
   if (branch === "fork") return [...outside.slice(0, 1), failing, edit("edit")];
   return [
     ...outside,
