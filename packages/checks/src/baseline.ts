@@ -7,7 +7,7 @@ import { type CheckInputs, findInputs, type Workplace } from "./inputs.ts";
 import { ownReport, type OwnReport, outputsOf } from "./own-report.ts";
 import { counter, type Round, type Rounds } from "./rounds.ts";
 import type { VerifierInput } from "./verifier-input.ts";
-import { type Signatures, takeSignatures } from "./signatures.ts";
+import { changedKeys, type Signatures, takeSignatures } from "./signatures.ts";
 import { subjectOf } from "./subject.ts";
 import { dependenciesInScope } from "./toolchains.ts";
 import { findTools } from "./tools-found.ts";
@@ -21,6 +21,8 @@ export interface StoredInputs {
   readonly reports: readonly OwnReport[];
   readonly around: Readonly<Record<string, string>>;
   readonly builds: Readonly<Record<string, string>>;
+  /** Keys of `builds` that the baseline's own runs left otherwise than they found them. */
+  readonly written: readonly string[];
   /** Programs and what else is outside the workspace; null in sessions from before it was kept. */
   readonly tools: Readonly<Record<string, string>> | null;
 }
@@ -57,8 +59,9 @@ export async function takeBaseline(
     entries.filter((entry) => !isDependency(entry.path)),
   );
   const named = found.map(([, one]) => one.named);
+  let atStart: Signatures | null = null;
   if (runs) {
-    const signatures = await takeSignatures(observer, files, named);
+    const signatures = (atStart = await takeSignatures(observer, files, named));
     await rounds.whilePaused(context, async () => {
       for (const [check, one] of found) {
         // What it needs is not there yet.
@@ -76,6 +79,7 @@ export async function takeBaseline(
     reports: reportsOf(checks, stored.reports, files),
     around: earlier === null ? around : stored.around,
     builds: { ...builds, ...stored.builds },
+    written: [...new Set([...stored.written, ...(atStart === null ? [] : changedKeys(atStart.builds, builds))])].sort(),
     tools: { ...(await findTools(observer, files, named, manifest)).signatures, ...stored.tools },
   };
   const subject = earlier?.subject ?? (await subjectOf(snapshot, outputs, observer));
@@ -109,6 +113,7 @@ export function storedInputs(inputs: Json): StoredInputs {
     reports: stored?.reports ?? [],
     around: stored?.around ?? {},
     builds: stored?.builds ?? {},
+    written: stored?.written ?? [],
     tools: stored?.tools ?? null,
   };
 }

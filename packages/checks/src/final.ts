@@ -5,7 +5,8 @@ import { countWeakness, executed, showsFailures } from "./count-weakness.ts";
 import { matcher } from "./glob.ts";
 import { followBuilds } from "./builds.ts";
 import { type CheckInputs, findInputs, keyOf } from "./inputs.ts";
-import { outputsOf } from "./own-report.ts";
+import { leftOutputs } from "./left-outputs.ts";
+import { outputsOf, ownReport } from "./own-report.ts";
 import { followInstalls } from "./installs.ts";
 import { changedInputs, restoredInputs } from "./original.ts";
 import { asInputs, findReach, testText } from "./reach/reach.ts";
@@ -220,18 +221,22 @@ async function weighSurroundings(
 
   const unbuilt = Object.entries(atStart.builds).filter(([key, signature]) => {
     const isTouched = stored.builds[key] !== signature;
-    const isOld = atStart.named.has(key) && baselineSubject !== bound.subjectBefore && atEnd.builds[key] === signature;
+    const isMeant = atStart.named.has(key) || stored.written.includes(key);
+    const isOld = isMeant && baselineSubject !== bound.subjectBefore && atEnd.builds[key] === signature;
     return (isTouched || isOld) && !isBuilt(key, signature) && !isAccepted(pathOf(key));
   });
   const unsigned = await namedUnsigned(input.observer, newLines);
   if (unsigned.caches.length > 0)
     weaknesses.push({ kind: "stale_build", detail: `sources use what tools keep for themselves: ${some(unsigned.caches.map(keyOf))}` });
   const reports = unsigned.reports.filter(({ path }) => !isAccepted(path));
-  if (unbuilt.length === 0 && reports.length === 0) return weaknesses;
+  const trees = { baseline: held.manifest, before: bound.before.manifest, after: bound.after.manifest };
+  const own = ownReport(round.check, input.files)?.path ?? null;
+  const left = await leftOutputs(input.observer, outputsOf(round.check, input.files), own, trees);
+  if (unbuilt.length === 0 && reports.length === 0 && left.length === 0) return weaknesses;
   // A check that builds what it needs, or needs none of it, passes without the old output too, with as many tests.
-  const keys = [...unbuilt.map(([key]) => key), ...reports.map(keyOf)];
+  const keys = [...unbuilt.map(([key]) => key), ...[...reports, ...left].map(keyOf)];
   const places = [...atStart.buildPlaces.filter((place) => keys.includes(keyOf(place))), ...reports];
-  const clean = await rounds.inCopy(round, bound.after.manifest, [], places);
+  const clean = await rounds.inCopy(round, bound.after.manifest, left, places);
   const [ran, wanted] = [await executed(clean, first, input.blobs), await executed(bound.run, first, input.blobs)];
   if (!clean.passed || (wanted !== null && wanted > (ran ?? 0)))
     weaknesses.push({ kind: "stale_build", detail: `stale build: nothing shows that it was made from this tree: ${some(keys)}` });

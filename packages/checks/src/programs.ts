@@ -157,6 +157,9 @@ export function isTested(program: string): boolean {
   return !isRunner(program) && !looksLikeTest.test(program);
 }
 
+/** Runners of the scripts of many packages. */
+const manyPackages = new Set(["turbo", "lerna", "nx", "lage", "wsrun", "rush", "moon"]);
+
 /** The package.json scripts that one command runs. */
 export function scriptNames(words: Words): string[] {
   const [program = "", ...rest] = words;
@@ -172,6 +175,8 @@ export function scriptNames(words: Words): string[] {
       /^(npm|pnpm|yarn|bun):/.test(word) ? [word.slice(word.indexOf(":") + 1)] : simpleCommands(word).flatMap(scriptNames),
     );
   }
+  // `nx run app:test`, `nx run-many -t test lint`, `turbo test`: words too many name no script.
+  if (manyPackages.has(name)) return rest.filter((word) => !word.startsWith("-")).flatMap((word) => word.split(/[:,]/));
   if (!managers.has(name)) return [];
   const plain = rest.filter((word, index) => !word.startsWith("-") && !takesValue(rest[index - 1]));
   const [command = "", script] = plain;

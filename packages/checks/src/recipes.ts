@@ -16,7 +16,8 @@ export interface Recipes {
 
 const header = /^@?([^\s#:=](?:[^#:=]|=(?=["'\w]))*?)\s*:(?![=:])([^#;=]*)(?:;(.*))?(?:#.*)?$/;
 /** Files that a runner's file takes in. */
-const includes = /^\s*(?:-|s)?include\s+([^#\n]+)|^\s*(?:import|mod)\??\s+(?:\w+\s+)?["']([^"'\n]+)["']|^\s*taskfile:\s*(\S+)/gm;
+const includes =
+  /^\s*(?:(?:-|s)?include|subninja)\s+([^#\n]+)|^\s*(?:import|mod)\??\s+(?:\w+\s+)?["']([^"'\n]+)["']|^\s*taskfile:\s*(\S+)/gm;
 const mostTargets = 1_000;
 
 export const recipes: readonly Recipes[] = [
@@ -32,6 +33,7 @@ export const recipes: readonly Recipes[] = [
     isLoose: false,
     lines: (text, words) => targetLines(text.replace(/\{\{\s*justfile_directory\(\)\s*\}\}/g, "."), words),
   },
+  { programs: /^(?:ninja|samu)$/, files: ["build.ninja"], isLoose: false, lines: ninjaLines },
   { programs: /^(?:task|go-task)$/, files: ["Taskfile.yml", "Taskfile.yaml"], isLoose: true, lines: listed },
   { programs: /^tox$/, files: ["tox.ini", "setup.cfg"], isLoose: true, lines: commandsOf },
   {
@@ -100,6 +102,27 @@ function targetLines(text: string, words: Words): string[] {
     }
   }
   return lines;
+}
+
+/** The commands of all rules, with the files that each edge is built from in place of `$in`. */
+function ninjaLines(text: string): string[] {
+  const whole = text.replace(/\$\n\s*/g, " ");
+  const values = new Map<string, string>();
+  const commands = new Map<string, string>();
+  for (const [, name = "", value = ""] of whole.matchAll(/^([\w.-]+)\s*=[ \t]*(.*)$/gm)) values.set(name, value);
+  for (const [, rule = "", body = ""] of whole.matchAll(/^rule\s+(\S+)[ \t]*\n((?:[ \t]+.*(?:\n|$))*)/gm))
+    commands.set(rule, /^[ \t]+command\s*=[ \t]*(.*)$/m.exec(body)?.[1] ?? "");
+  const lines: string[] = [];
+  for (const [, out = "", rule = "", from = "", body = ""] of whole.matchAll(
+    /^build\s+([^:\n]*):\s*(\S+)([^\n]*)\n?((?:[ \t]+.*(?:\n|$))*)/gm,
+  )) {
+    const own = [...body.matchAll(/^[ \t]+([\w.-]+)\s*=[ \t]*(.*)$/gm)].map(([, name = "", value = ""]) => [name, value] as const);
+    const known = new Map([...values, ["in", from.split("|")[0] ?? ""], ["out", out.split("|")[0] ?? ""], ...own]);
+    const fill = (line: string): string =>
+      line.replace(/\$(?:\{([\w.-]+)\}|(\w+))/g, (all, a?: string, b?: string) => known.get(a ?? b ?? "") ?? all);
+    lines.push(fill(fill(commands.get(rule) ?? "")).replaceAll("$$", "$"));
+  }
+  return [...new Set(lines)].slice(0, mostTargets);
 }
 
 /** `%` stands for anything in a rule. */

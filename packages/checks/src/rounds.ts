@@ -68,7 +68,9 @@ export function createRounds(input: VerifierInput): Rounds {
   const { observer, processes, files } = input;
   const failures = new Set<string>();
   // Bytecode in the workspace is neither read nor written: it could be of other sources than those that are checked.
-  const env = { PYTHONDONTWRITEBYTECODE: "1", PYTHONPYCACHEPREFIX: "/dev/null/none", ...input.env };
+  const bytecode = { PYTHONDONTWRITEBYTECODE: "1", PYTHONPYCACHEPREFIX: "/dev/null/none" };
+  // What a runner of tasks has kept of an earlier run shows nothing of this tree.
+  const env = { ...bytecode, TURBO_FORCE: "true", NX_SKIP_NX_CACHE: "true", NX_DISABLE_NX_CACHE: "true", ...input.env };
 
   const confine = ({ check }: Round, binds?: Confinement["binds"]): Confinement => input.confinement("check", binds, needsRunning(check));
 

@@ -26,6 +26,13 @@ describe("what a check leads to", () => {
     ["a variable of make", "make test", { Makefile: "RUN := sh scripts\ntest:\n\t@$(RUN)/ci.sh\n" }],
     ["a recipe of just", "just test", { justfile: "test name='x': \n    @sh scripts/ci.sh {{name}}\n" }],
     ["a command of tox", "tox -q", { "tox.ini": "[testenv]\ncommands =\n    sh {toxinidir}/scripts/ci.sh\n" }],
+    ["an edge of ninja", "ninja", { "build.ninja": "rule run\n  command = sh $in > $out\nbuild all.done: run scripts/ci.sh | x\n" }],
+    [
+      "a rule of ninja in another file",
+      "ninja",
+      { "build.ninja": "include r.ninja\nbuild all: run x\n", "r.ninja": "rule run\n  command = sh scripts/ci.sh\n" },
+    ],
+    ["a runner of many packages", "turbo run ci", { "package.json": '{"scripts":{"ci":"sh scripts/ci.sh"}}' }],
     ["a task", "task test", { "Taskfile.yml": "tasks:\n  test:\n    cmds:\n      - sh scripts/ci.sh\n" }],
     ["a session of nox", "nox", { "noxfile.py": 'def test(session):\n    session.run("sh", "scripts/ci.sh")\n' }],
     ["options with values", "bash -eu -o pipefail scripts/ci.sh", {}],

@@ -7,12 +7,13 @@ import { around } from "./families/around.ts";
 import { inProcess } from "./families/process.ts";
 import { runner } from "./families/runner.ts";
 import { sources } from "./families/sources.ts";
+import { stamps } from "./families/stamps.ts";
 import { tests } from "./families/tests.ts";
 import { tree } from "./families/tree.ts";
 import { words } from "./families/words.ts";
 
 export { changing } from "./honest.ts";
-export const families = [...words, ...tests, ...runner, ...inProcess, ...tree, ...around, ...sources];
+export const families = [...words, ...tests, ...runner, ...inProcess, ...tree, ...around, ...sources, ...stamps];
 export const honest = [...usual, ...besides];
 /** Those whose programs are on this machine. */
 export const dialects = [node, python, shell, perl].filter((dialect) => dialect.isHere());

@@ -158,23 +158,6 @@ export const around: readonly Family[] = [
     },
   },
   {
-    name: "a stamp says that the tests have run",
-    act: (job) => {
-      const stamp = job.random.pick(["tests.ok", ".tested", "done/tests", "tests.stamp"]);
-      const ignores = job.random.chance(0.3) ? `${stamp}\n` : "";
-      const quiet = job.random.chance(0.5) ? " > /dev/null 2>&1" : "";
-      return {
-        files: {
-          Makefile: `${stamp}: ${job.tests}\n\t@${job.dialect.name === "sh with TAP" ? `sh ${job.tests}` : job.check.replace(/^make.*/, `python3 -m unittest`)}${quiet}\n\t@mkdir -p "$$(dirname ${stamp})"; touch ${stamp}\n`,
-          ".gitignore": `node_modules/\n.cache/\n__pycache__/\n${ignores}`,
-        },
-        check: `make ${stamp}`,
-        outputs: [stamp],
-        steps: [[put({ [stamp]: "" })]],
-      };
-    },
-  },
-  {
     name: "a folder of the workspace that is searched for programs gets one",
     act: (job) => {
       const folder = job.random.pick(["bin", "tools", ".local/bin"]);
