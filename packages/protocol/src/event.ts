@@ -118,7 +118,8 @@ export const eventPayloads = {
     shed: z.array(shedPart).optional(),
   }),
   "checks.accepted": z.object({ checks: z.array(checkDefinition) }),
-  "turn.started": z.object({ turnId: z.string(), message: userMessage }),
+  /** `repeatsBy`: how repeats of its calls are counted; absent in older logs: call by call, as they settle. */
+  "turn.started": z.object({ turnId: z.string(), message: userMessage, repeatsBy: z.literal("steps").optional() }),
   "input.taken": z.object({ message: userMessage }),
   "notice.added": z.object({ notice }),
   "sampling.intended": z.object({ samplingId: z.string(), step: z.number().int() }),

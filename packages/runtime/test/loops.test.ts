@@ -1,17 +1,22 @@
 import { defaultLimits, type CallOutcome, type Json } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
 import { readSession, type CallIntent } from "../src/index.ts";
+import { repeated, repeatsAtStart } from "../src/kernel/repeats.ts";
 import { expectLaw } from "./invariants.ts";
 import { createTestModel, createTestTool, createWorld, done, portsOf, runPrompt, testCheck } from "./kit.ts";
 
-type Wanted = (n: number) => { readonly name: string; readonly input: Json };
+interface Call {
+  readonly name: string;
+  readonly input: Json;
+}
+type Wanted = (n: number) => Call | readonly Call[];
 
-/** A model that makes these calls one after the other, 60 at most; the tools answer by `run`. */
-async function loop(wanted: Wanted, run: (intent: CallIntent, n: number) => CallOutcome, last = 60) {
+/** A model that makes these calls one after the other, those of a list side by side, in 60 steps at most; the tools answer by `run`. */
+async function loop(wanted: Wanted, run: (intent: CallIntent, n: number) => CallOutcome | Promise<CallOutcome>, last = 60) {
   let calls = 0;
   const names = ["read", "status", "commit"];
   const tools = names.map((name) => createTestTool({ name, run: async (intent) => run(intent, (calls += 1)) }));
-  const model = createTestModel((n) => (n < last ? { calls: [wanted(n)] } : { text: "done" }));
+  const model = createTestModel((n) => (n < last ? { calls: [wanted(n)].flat() } : { text: "done" }));
   const world = createWorld({ model, tools });
   const { session, end } = await runPrompt(portsOf(world));
   const { events } = await readSession(world, session);
@@ -97,6 +102,51 @@ describe("doom loop (C01)", () => {
     expect([end.standing, calls()]).toEqual(["exhausted", 20]);
   });
 
+  const together = (...names: string[]): Call[] => names.map((name) => ({ name, input: {} }));
+  /** Each step's calls settle in another order than those of the step before. */
+  const shuffled = async ({ name }: CallIntent, n: number): Promise<CallOutcome> => {
+    if (((n >> 1) + name.length) % 2 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    return done(`same of ${name}`);
+  };
+
+  test.each([
+    ["two", [["read", "status"]], 8, "sameCallSameResult", "read + status"],
+    ["four", [["read", "status", "commit", "read"]], 16, "sameCallSameResult", "commit + read + status"],
+    ["two that turn with one", [["status", "read"], ["commit"]], 12, "cycle", "read + status → commit"],
+  ])("calls side by side, %s, whichever settles first", async (_, steps, most, limit, named) => {
+    const { end, calls, reached, told } = await loop((n) => together(...steps[n % steps.length]!), shuffled);
+    expect([end.standing, calls()]).toEqual(["exhausted", most]);
+    expect([reached, told.length]).toEqual([[{ limit, value: 4, max: 4 }], 1]);
+    expect(end.report?.heading).toContain(named);
+  });
+
+  test("calls side by side of which one brings news are let through three times as often, the same one in one answer counts each time", async () => {
+    const news = await loop(
+      () => together("read", "status"),
+      ({ name }, n) => done(name === "read" ? `${n}` : "same"),
+    );
+    expect([news.end.standing, news.calls()]).toEqual(["exhausted", 24]);
+    expect((await loop(() => together("read", "read"), same)).calls()).toBe(4);
+    expect(
+      (
+        await loop(
+          () => together("read", "read"),
+          (_, n) => done(`${n}`),
+        )
+      ).calls(),
+    ).toBe(12);
+  });
+
+  test("a turn that an earlier version began goes on counting call by call, as its log is read", async () => {
+    const fold = (repeatsBy?: "steps") =>
+      ["a", "b", "b", "a"].reduce(
+        (repeats, name, at) => repeated(repeats, name, null, done("same"), { runsOn: false, isLast: at % 2 === 1 }),
+        repeatsAtStart(repeatsBy),
+      );
+    expect([fold().calls, fold().bySteps]).toEqual([[0, 0, 1], undefined]);
+    expect(fold("steps").calls).toEqual([1, 0, 0]);
+  });
+
   test("a change in between breaks a loop, and the next one is told anew", async () => {
     const inputs = [1, 1, 1, 2, 1, 1, 1, 3];
     const { end, told } = await loop((n) => ({ name: "read", input: inputs[n % 8]! }), same, 16);
@@ -118,6 +168,26 @@ describe("retry storm (C01)", () => {
   test("the same, where each takes its time to fail", async () => {
     const { end, calls } = await loop(read, (_, n) => done(`error ${n}`, { status: "failed", durationMs: 1_200 }));
     expect([end.standing, calls()]).toEqual(["exhausted", 8]);
+  });
+
+  test("polling by a call that fails until it is time: what takes ten seconds each time is let through twenty times", async () => {
+    const waiting = (most: number) => loop(read, (_, n) => done(`${n} of 15 jobs`, { status: "failed", durationMs: 10_000 }), most);
+    expect((await waiting(15)).end.standing).toBe("unverified");
+    const { end, calls } = await waiting(60);
+    expect([end.standing, calls()]).toEqual(["exhausted", 20]);
+  });
+
+  test("a call that takes its time to fail in turns with one that always says the same", async () => {
+    const { end, calls, reached } = await loop(
+      (n) => ({ name: n % 2 === 0 ? "read" : "status", input: {} }),
+      ({ name }, n) => (name === "read" ? done(`error ${n}`, { status: "failed", durationMs: 2_000 }) : done("clean")),
+    );
+    expect([end.standing, calls(), reached[0]?.limit]).toEqual(["exhausted", 24, "cycle"]);
+  });
+
+  test("calls side by side that all fail count one by one, whichever settles first", async () => {
+    const { end, calls } = await loop((n) => ["read", "status"].map((name) => ({ name, input: { n } })), failing);
+    expect([end.standing, calls()]).toEqual(["exhausted", 20]);
   });
 
   test("calls of which none succeeds any more, whatever they are", async () => {

@@ -118,7 +118,7 @@ async function startTurn(driver: Driver, message: UserMessage): Promise<SessionE
   const { observed, told } = await lookAround(driver);
   const { events: asked, taken } = await askAtStart(driver, message);
   const again = await baselineAgain(driver);
-  const started: SessionEvent = { type: "turn.started", payload: { turnId: newId(driver)("trn"), message: taken } };
+  const started: SessionEvent = { type: "turn.started", payload: { turnId: newId(driver)("trn"), message: taken, repeatsBy: "steps" } };
   return [...observed, started, ...again, ...told, ...asked];
 }
 

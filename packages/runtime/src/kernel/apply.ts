@@ -1,4 +1,4 @@
-import type { SessionEvent } from "@holdfast/protocol";
+import type { EventPayload, SessionEvent } from "@holdfast/protocol";
 import { approvalAnswered, approvalRequested, closeApproval, closeQuestion } from "./answered.ts";
 import { callDecided, callSettled } from "./call-settled.ts";
 import type { Applied } from "./change.ts";
@@ -6,7 +6,7 @@ import { amendCall, drop, grow, openCall, put, turn } from "./change.ts";
 import { compactionFailed, countStep, windowCompacted, withoutPassing } from "./compacted.ts";
 import { forked } from "./forked.ts";
 import { itemErased } from "./item-erased.ts";
-import { loopOf, noRepeats } from "./repeats.ts";
+import { loopOf, repeatsAtStart } from "./repeats.ts";
 import { samplingFailed, samplingSettled, spend } from "./sampling-settled.ts";
 import type { Head, RegisterPut, Registers, Turn } from "./state.ts";
 import { seenOfSandbox, withSandbox } from "./sandbox.ts";
@@ -74,7 +74,7 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
       };
     case "turn.started":
       return {
-        head: { ...grow(head, [event.payload.message]), turn: newTurn(event.payload.turnId, at), turns: head.turns + 1 },
+        head: { ...grow(head, [event.payload.message]), turn: newTurn(event.payload, at), turns: head.turns + 1 },
         puts: [...drop(registers, "snapshot"), ...drop(registers, "denied"), ...drop(registers, "evidence")],
       };
     case "input.taken":
@@ -263,9 +263,9 @@ function closePlan(head: Head, questionId: string): Head {
   return turn(head, (t) => (t.proposed?.questionId === questionId ? { proposed: { ...t.proposed, isOpen: false } } : {}));
 }
 
-function newTurn(id: string, at: number): Turn {
+function newTurn({ turnId, repeatsBy }: EventPayload<"turn.started">, at: number): Turn {
   return {
-    id,
+    id: turnId,
     startedAt: at,
     step: 0,
     calls: 0,
@@ -283,7 +283,7 @@ function newTurn(id: string, at: number): Turn {
     stopping: null,
     isEffectful: false,
     hasSnapshot: false,
-    repeats: noRepeats,
+    repeats: repeatsAtStart(repeatsBy),
   };
 }
 

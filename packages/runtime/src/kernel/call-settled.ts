@@ -3,7 +3,7 @@ import { closeApproval, closeQuestion } from "./answered.ts";
 import type { Applied } from "./change.ts";
 import { grow, openCall, put, turn } from "./change.ts";
 import { climbed, noLadder } from "./ladder.ts";
-import { noRepeats, repeated } from "./repeats.ts";
+import { repeated, repeatsAtStart } from "./repeats.ts";
 import type { Head, RegisterPut, Registers, Turn } from "./state.ts";
 import { brief } from "./stopped.ts";
 
@@ -39,7 +39,7 @@ export function callSettled(head: Head, registers: Registers, payload: EventPayl
     head: turn(grow(head, [result]), (t) => ({
       open: t.open.filter((entry) => entry.id !== callId),
       ladder: climbed(t.ladder ?? noLadder, callId, name, call?.plan ?? null, outcome, payload.judgement),
-      repeats: repeated(t.repeats ?? noRepeats, name, call?.plan ?? null, outcome, runsOn),
+      repeats: repeated(t.repeats ?? repeatsAtStart(undefined), name, call?.plan ?? null, outcome, { runsOn, isLast: t.open.length === 1 }),
       stopping: outcome.gaveUp === undefined ? t.stopping : gaveUp(registers, outcome.gaveUp),
     })),
     puts: [

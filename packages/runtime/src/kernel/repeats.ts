@@ -3,7 +3,7 @@ import { canonical } from "../canonical.ts";
 import { sha256 } from "../hash.ts";
 import { plain } from "./identity.ts";
 
-/** A settled call as far as it is compared with others: digests of what was asked, and of that with what came back. */
+/** A settled call, or step, as far as it is compared with others: digests of what was asked, and of that with what came back. */
 interface Seen {
   readonly what: string;
   readonly call: string;
@@ -11,32 +11,79 @@ interface Seen {
 }
 
 /**
- * How the calls of a turn repeat themselves. At index p - 1 of `calls` stands how many calls in a row equal the one p before
- * them, for cycles of p = 1, 2 and 3 calls; `results` counts those that also had the same result.
+ * What is settled of an open step. Calls that run side by side settle in any order, so nothing here depends on that: digests
+ * are added up.
+ */
+interface OpenStep {
+  readonly size: number;
+  readonly call: number;
+  readonly result: number;
+  readonly first: Seen;
+  /** What all of its calls have in common. */
+  readonly same: "result" | "call" | "nothing";
+  /** The first few in alphabetical order. */
+  readonly names: readonly string[];
+  readonly hasFailed: boolean;
+  readonly waited: Waited;
+}
+
+/** How a call waited for the world: not at all; as one that polls does; so that anything new is progress. */
+type Waited = "no" | "polls" | "long";
+
+/**
+ * How the calls of a turn repeat themselves. At index p - 1 of `calls` stands how many steps in a row equal the one p before
+ * them, for cycles of p = 1, 2 and 3 steps; `results` counts those that also had the same result. A step of one call, and
+ * each of a step that is one call several times, stands for itself.
  */
 export interface Repeats {
   /** The latest first. */
   readonly last: readonly Seen[];
   readonly calls: readonly number[];
   readonly results: readonly number[];
-  /** Calls since one that itself waited for something; null where none did. */
+  /** Steps since one that itself waited for something; null where none did. */
   readonly sinceWait: number | null;
   /** Calls in a row that failed or were refused. */
   readonly failures: number;
   /** True once the model was told of the loop that stands. */
   readonly isTold: boolean;
+  /** Missing in a turn of an earlier version: there calls are counted one by one, as they settle. */
+  readonly bySteps?: {
+    readonly open: OpenStep | null;
+    /** Steps in a row of which all calls failed. */
+    readonly failed: number;
+    /** As `sinceWait`, of waits after which anything new is progress. */
+    readonly sinceLong: number | null;
+  };
 }
 
 const longestCycle = 3;
-export const noRepeats: Repeats = { last: [], calls: [0, 0, 0], results: [0, 0, 0], sinceWait: null, failures: 0, isTold: false };
+const noneByCalls: Repeats = { last: [], calls: [0, 0, 0], results: [0, 0, 0], sinceWait: null, failures: 0, isTold: false };
+export const noRepeats: Repeats = { ...noneByCalls, bySteps: { open: null, failed: 0, sinceLong: null } };
+
+/** What a turn begins with. `repeatsBy`: as its event says it. */
+export function repeatsAtStart(repeatsBy: "steps" | undefined): Repeats {
+  return repeatsBy === undefined ? noneByCalls : noRepeats;
+}
 
 /** A call that took so long waited for the world, as polling does; one that comes back at once only asks again. */
 const waitedMs = 1_000;
+/** A failing call may have taken its time to fail: only after so long is another failure news of what it waits for. */
+const waitedLongMs = 10_000;
 
 const longestWhat = 60;
+const mostNames = 3;
 
-/** Counts a settled call in. One that was never decided (no such tool, no valid input) is known by what it was told. */
-export function repeated(before: Repeats, name: string, plan: CallPlan | null, outcome: CallOutcome, runsOn: boolean): Repeats {
+/**
+ * Counts a settled call in. One that was never decided (no such tool, no valid input) is known by what it was told. `isLast`:
+ * none of its step is open any more.
+ */
+export function repeated(
+  before: Repeats,
+  name: string,
+  plan: CallPlan | null,
+  outcome: CallOutcome,
+  { runsOn, isLast }: { readonly runsOn: boolean; readonly isLast: boolean },
+): Repeats {
   const asked = sha256(`${name}\n${plan === null ? outcome.text : canonical(plain(plan.input))}`).slice(0, 16);
   const what = plan === null || plan.summary.startsWith(name) ? (plan?.summary ?? name) : `${name} ${plan.summary}`;
   const now: Seen = {
@@ -44,17 +91,76 @@ export function repeated(before: Repeats, name: string, plan: CallPlan | null, o
     call: asked,
     result: sha256(`${asked}\n${outcome.status}\n${outcome.text}`).slice(0, 16),
   };
+  const hasFailed = outcome.status === "failed" || outcome.status === "denied";
+  const waited = waitedOf(outcome, hasFailed, runsOn);
+  if (before.bySteps === undefined) return counted(before, now, { failures: hasFailed ? 1 : null, waited });
+  const open = joined(before.bySteps.open, now, hasFailed, waited);
+  const after: Repeats = { ...before, bySteps: { ...before.bySteps, open: isLast ? null : open } };
+  return isLast ? stepOver(after, open) : after;
+}
+
+function waitedOf({ durationMs = 0 }: CallOutcome, hasFailed: boolean, runsOn: boolean): Waited {
+  if (!runsOn && durationMs < waitedMs) return "no";
+  return hasFailed && durationMs < waitedLongMs ? "polls" : "long";
+}
+
+function joined(step: OpenStep | null, now: Seen, hasFailed: boolean, waited: Waited): OpenStep {
+  const { size, call, result, first, same, names } = step ?? { ...noStep, first: now };
+  const ranks: readonly Waited[] = ["no", "polls", "long"];
+  return {
+    size: size + 1,
+    call: added(call, now.call),
+    result: added(result, now.result),
+    first,
+    same: same === "nothing" || first.call !== now.call ? "nothing" : first.result === now.result ? same : "call",
+    names: [...new Set([...names, now.what])].sort().slice(0, mostNames),
+    hasFailed: hasFailed && step?.hasFailed !== false,
+    waited: ranks[Math.max(ranks.indexOf(waited), ranks.indexOf(step?.waited ?? "no"))] ?? "no",
+  };
+}
+
+const noStep = { size: 0, call: 0, result: 0, same: "result" as const, names: [] as readonly string[] };
+
+/** Of whole numbers of 48 bits, which a double holds exactly. */
+function added(sum: number, digest: string): number {
+  return (sum + Number.parseInt(digest.slice(0, 12), 16)) % 2 ** 48;
+}
+
+function stepOver(before: Repeats, { size, call, result, first, same, names, hasFailed, waited }: OpenStep): Repeats {
+  const isOne = same !== "nothing";
+  const entry = (n: number): Seen => {
+    if (same === "result") return first;
+    // The one call brought back several things: at the same place of an equal step they are the same.
+    if (same === "call") return { ...first, result: `${n}:${result.toString(16)}` };
+    return { what: names.join(" + "), call: `${size}:${call.toString(16)}`, result: `${size}:${result.toString(16)}` };
+  };
+  let after = before;
+  for (let n = 0; n < (isOne ? size : 1); n += 1)
+    after = counted(after, entry(n), { failures: hasFailed ? (isOne ? 1 : size) : null, waited });
+  return after;
+}
+
+/** `failures`: calls of it, where all failed. */
+function counted(before: Repeats, now: Seen, { failures, waited }: { readonly failures: number | null; readonly waited: Waited }): Repeats {
   const count = (runs: readonly number[], key: "call" | "result"): number[] =>
     runs.map((run, index) => (before.last[index]?.[key] === now[key] ? run + 1 : 0));
-  const hasFailed = outcome.status === "failed" || outcome.status === "denied";
-  const hasWaited = runsOn || (outcome.durationMs ?? 0) >= waitedMs;
+  const since = (steps: number | null, isNow: boolean): number | null => (isNow ? 0 : steps === null ? null : steps + 1);
   const after: Repeats = {
     last: [now, ...before.last].slice(0, longestCycle),
     calls: count(before.calls, "call"),
     results: count(before.results, "result"),
-    sinceWait: hasWaited ? 0 : before.sinceWait === null ? null : before.sinceWait + 1,
-    failures: hasFailed ? before.failures + 1 : 0,
+    sinceWait: since(before.sinceWait, waited !== "no"),
+    failures: failures === null ? 0 : before.failures + failures,
     isTold: before.isTold,
+    ...(before.bySteps === undefined
+      ? {}
+      : {
+          bySteps: {
+            open: before.bySteps.open,
+            failed: failures === null ? 0 : before.bySteps.failed + 1,
+            sinceLong: since(before.bySteps.sinceLong, waited === "long"),
+          },
+        }),
   };
   const goesOn = after.calls.some((run) => run > 0) || after.failures > 1;
   return goesOn ? after : { ...after, isTold: false };
@@ -75,20 +181,23 @@ export interface Loop {
  * The loop nearest to its end, null where there is none. `most`: rounds of the same calls with the same results. Where they
  * bring back something new each time three times as many are let through, and five times as many where a call of the round
  * waits itself (polling): then with the same results; something new after a wait is progress. A call that fails each time is
- * let through twice as often, however long it takes; as many as five times calls of any kind may fail in a row.
+ * let through twice as often, unless it takes so long that it waits for something by failing; as many as five times calls of
+ * any kind may fail in a row.
  */
 export function loopOf(repeats: Repeats, most: number): Loop | null {
   const loops: Loop[] = [];
+  const { bySteps } = repeats;
+  const within = (since: number | null, cycle: number): boolean => since !== null && since < cycle;
   for (let cycle = 1; cycle <= longestCycle; cycle += 1) {
     const names = repeats.last.slice(0, cycle).map(({ what }) => what);
     const kind = cycle === 1 ? "sameCallSameResult" : "cycle";
-    const waits = repeats.sinceWait !== null && repeats.sinceWait < cycle;
+    const waits = within(repeats.sinceWait, cycle);
     const going = `${names.toReversed().join(" → ")}${waits ? " (waiting in between)" : ""}`;
     loops.push(loop(kind, rounds(repeats.results, cycle), waits ? 5 * most : most, `the same result from ${going}`));
     const asked = rounds(repeats.calls, cycle);
-    const fails = cycle === 1 && repeats.failures >= asked;
-    // What comes back otherwise after a wait is progress, unless it is another failure.
-    if (waits && !fails) continue;
+    const fails = cycle === 1 && (bySteps?.failed ?? repeats.failures) >= asked;
+    // What comes back otherwise after a wait is progress, unless it is another failure of a call that takes its time to fail.
+    if (bySteps === undefined ? waits && !fails : within(bySteps.sinceLong, cycle)) continue;
     if (fails) loops.push(loop("retryStorm", asked, 2 * most, `${going} failed`));
     else loops.push(loop(kind, asked, 3 * most, `the same call again, ${going}`));
   }
