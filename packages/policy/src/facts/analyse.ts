@@ -15,7 +15,7 @@ import { cutWord, hasOption } from "../shell/options.ts";
 import { parseCommand } from "../shell/parse.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
-import { guessedLines } from "./guessed.ts";
+import { guessedLines, moduleRun } from "./guessed.ts";
 import { followLinks } from "./links.ts";
 import { isBelow, normalise } from "./place.ts";
 import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed, type Run } from "./fact.ts";
@@ -59,7 +59,7 @@ export function analyse(parsed: ParsedCommand, home: string | null, depth = 0): 
     const reads = provenReads(command);
     if (reads === null) onlyReads = false;
     judgeWords(command, words, home);
-    if (depth < maxGuessed) judgeGuessed(command, words, home, depth);
+    const mayRun = depth < maxGuessed ? [...judgeGuessed(command, words, home, depth), ...moduleRun(command)] : [];
     const use = showsNames.has(programOf(command.words) ?? "") ? "list" : "read";
     for (const word of reads ?? []) addNeed(words, use, word);
     const written = judgeRedirects(command, words);
@@ -68,7 +68,7 @@ export function analyse(parsed: ParsedCommand, home: string | null, depth = 0): 
     // A wrapper that only runs what else is on the list needs no answer of its own.
     const isSilent = (command.isWrapper || command.words.length === 0) && words.facts.length === 0 && words.needs.length === 0;
     if (isSilent && (command.isWrapper || written !== null || assigned !== null)) continue;
-    const run = command.words.length === 0 ? null : { command, isSure: !parsed.changesLookup && parsed.problems.length === 0 };
+    const run = command.words.length === 0 ? null : { command, isSure: !parsed.changesLookup && parsed.problems.length === 0, mayRun };
     subjects.push({ command, run, ...words });
   }
   return { subjects: followLinks(subjects, parsed.commands), onlyReads };
@@ -78,15 +78,17 @@ const maxGuessed = 3;
 /** Text that isn't a line after all. */
 const noLine: readonly FactKind[] = ["unparsed", "unknown_program"];
 
-function judgeGuessed(command: SimpleCommand, words: Findings, home: string | null, depth: number): void {
-  for (const line of guessedLines(command)) {
+/** Returns what the lines would run, to any depth. */
+function judgeGuessed(command: SimpleCommand, words: Findings, home: string | null, depth: number): SimpleCommand[] {
+  return guessedLines(command).flatMap((line) => {
     const { subjects } = analyse(parseCommand(line, command.places), home, depth + 1);
     for (const { facts, needs } of subjects) {
       words.facts.push(...facts.filter(({ kind }) => !noLine.includes(kind)).map((each) => ({ ...each, isGuess: true })));
       // What it reads is no matter: reads are judged where the words stand.
       words.needs.push(...needs.filter(({ use }) => use !== "read" && use !== "list").map((each) => ({ ...each, isGuess: true })));
     }
-  }
+    return subjects.flatMap(({ run }) => (run === null ? [] : [run.command, ...run.mayRun]));
+  });
 }
 
 /** What assignments change; null where there are none, or none that any program acts upon. */

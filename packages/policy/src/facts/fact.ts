@@ -100,6 +100,8 @@ export interface Run {
   readonly command: SimpleCommand;
   /** False where its name may mean another program: a function, an alias, a file of the workspace. Nothing is allowed by such a name. */
   readonly isSure: boolean;
+  /** What it may run besides, as far as its words tell: only rules that restrict ask about them. */
+  readonly mayRun: readonly SimpleCommand[];
 }
 
 /** How a command uses a path. Decided later, when the host has said where the path leads. */

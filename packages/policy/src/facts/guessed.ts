@@ -1,5 +1,8 @@
 import { isJudged, mayRunOperands } from "../programs/known.ts";
-import type { ShellWord, SimpleCommand } from "../shell/command.ts";
+import { taskJudges } from "../programs/targets.ts";
+import { toolVariable } from "../programs/variables.ts";
+import { programOf, type ShellWord, type SimpleCommand } from "../shell/command.ts";
+import { shells } from "../shell/wrapper-table.ts";
 
 /*
  * Nobody knows all programs that run others. Of one that isn't known at all, operands that read as a command line are
@@ -24,10 +27,44 @@ function isProgram(text: string): boolean {
   return !name.includes("/") && !ordinary.has(name) && isJudged(name);
 }
 
-/** Lines that an unknown program's operands may be. */
+/** Lines that a command may run besides: those in settings that it is given, and the operands of an unknown program. */
 export function guessedLines(command: SimpleCommand): string[] {
-  if (command.words.length < 2 || !mayRunOperands(command)) return [];
-  const args = command.words.slice(1);
+  const lines = settingLines(command);
+  return command.words.length < 2 || !mayRunOperands(command) ? lines : [...lines, ...operandLines(command.words.slice(1))];
+}
+
+/** Names of tools, as makefiles have them. */
+const tools = /^(?:RM|CP|MV|LN|SED|TAR|CURL|WGET|GIT|INSTALL|MKDIR|exec\.executable)$/;
+const takesSettings = (program: string): boolean => taskJudges.has(program) || /^(?:cmake|configure|meson|scons)$/.test(program);
+
+/** `make TEST='rm -rf src'`, `make CC=rm`, `FINDER='git push' tool`. */
+function settingLines({ words, assignments }: SimpleCommand): string[] {
+  const program = programOf(words);
+  if (program === null) return [];
+  const given = assignments.flatMap(({ name, value }) => (value?.literal == null ? [] : [{ name, value: value.literal }]));
+  const operands = takesSettings(program) ? words.slice(1).flatMap(({ literal }) => settingIn(literal ?? "")) : [];
+  return [...given, ...operands].flatMap(({ name, value }) => {
+    if (/\s/.test(value)) return lineOf(value) ?? [];
+    const tool = value.slice(value.lastIndexOf("/") + 1);
+    const isTool = (toolVariable.test(name) || tools.test(name)) && isProgram(tool) && !shells.has(tool);
+    return isTool ? [`${tool} "$@"`] : [];
+  });
+}
+
+/** The module that python runs, under its own name: `python -m pytest` is meant by a rule against `pytest`. */
+export function moduleRun(command: SimpleCommand): SimpleCommand[] {
+  if (!/^python[\d.]*$/.test(programOf(command.words) ?? "")) return [];
+  const at = command.words.findIndex(({ literal }) => literal === "-m");
+  const isOwn = at > 0 && command.words.slice(1, at).every(({ literal }) => literal?.startsWith("-") === true);
+  return isOwn && at + 1 < command.words.length ? [{ ...command, words: command.words.slice(at + 1) }] : [];
+}
+
+function settingIn(text: string): { name: string; value: string }[] {
+  const found = /^(?:-[DP])?([A-Za-z_][\w.]*)=([\s\S]+)$/.exec(text);
+  return found === null ? [] : [{ name: found[1]!, value: found[2]! }];
+}
+
+function operandLines(args: readonly ShellWord[]): string[] {
   const found: string[] = [];
   const end = args.findIndex((word) => word.literal === "--");
   const first = args.findIndex((word, i) => word.literal !== null && isProgram(word.literal) && !isNamed(args, i, /^-[tn]$/));
@@ -57,7 +94,11 @@ function textFrom(args: readonly ShellWord[], from: number): string {
 function lineIn(word: ShellWord): string | null {
   const text = word.literal ?? /^"(.*)"$/s.exec(word.text)?.[1];
   const line = text?.replace(/^--?[\w-]+=["']?/, "").trim();
-  if (line === undefined || !/\s/.test(line)) return null;
+  return line === undefined ? null : lineOf(line);
+}
+
+function lineOf(line: string): string | null {
+  if (!/\s/.test(line)) return null;
   const name = /^(?:\w+=\S*\s+)*([^\s;&|]+)/.exec(line)?.[1] ?? "";
   return name === "cd" || isProgram(name) ? line : null;
 }

@@ -20,7 +20,7 @@ function baseOf(word: ShellWord): string | null {
 /** `cp`, `mv`, `ln`, `install`: sources, then a target, which may be a folder. */
 const transfer: Judge = (call, findings) => {
   const operands = roughOperands(call.args, ["-t", "--target-directory", "-S", "--suffix", "-m", "-o", "-g", "--mode"]);
-  const folder = optionValues(call.args, ["-t", "--target-directory"])[0];
+  const folder = optionValues(call.args, ["-t", "--target-directory"], "Smog")[0];
   const sources = folder === undefined ? operands.slice(0, -1) : operands;
   const target = folder ?? (operands.length > 1 ? operands.at(-1) : undefined);
   if (call.program === "mv") {
@@ -140,7 +140,7 @@ const tar: Judge = (call, findings) => {
     "--info-script",
     "--new-volume-script",
   ];
-  if (hasOption(call.args, ...programs) || call.texts.some((text) => /^-[IF]/.test(text))) {
+  if (hasOption(call.args, ...programs) || optionValues(call.args, ["-I", "-F"], "bCfgHKLNTVX").length > 0) {
     addFact(findings, "hidden_code", `${call.text} names a program to run`);
   }
   if (hasOption(call.args, "--remove-files")) addFact(findings, "loses_work", call.text);

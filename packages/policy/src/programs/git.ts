@@ -40,7 +40,7 @@ export function readGit(args: readonly ShellWord[]): GitCall {
 const harmlessSetting =
   /^(?:color\.[\w.]+|core\.quotepath|core\.autocrlf|core\.safecrlf|advice\.\w+|user\.(?:name|email)|init\.defaultbranch|log\.\w+|diff\.(?:renames|algorithm|renamelimit|noprefix|mnemonicprefix|context)|merge\.(?:conflictstyle|renames)|column\.\w+|commit\.gpgsign=false|tag\.gpgsign=false|gc\.auto|core\.pager=(?:cat)?|core\.fsmonitor=(?:false|0)?|core\.hookspath=\/dev\/null|core\.editor=(?:true|:)|sequence\.editor=(?:true|:)|pager\.\w+=false|safe\.bareRepository=explicit)(?:=|$)/i;
 
-const known = new Set(
+export const subcommands = new Set(
   "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential credential-cache credential-store describe diff diff-files diff-index diff-tree difftool fast-export fast-import fetch filter-branch filter-repo for-each-ref format-patch fsck gc grep hash-object help init interpret-trailers lfs log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktag mktree mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-ref sparse-checkout stage stash status stripspace submodule svn switch symbolic-ref tag unpack-objects update-index update-ref update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree instaweb daemon gui citool".split(
     " ",
   ),
@@ -50,7 +50,7 @@ export const judgeGit: Judge = (call, findings) => {
   const git = readGit(call.args);
   judgeGlobals(call, git, findings);
   const { subcommand, args } = git;
-  if (subcommand === null || (subcommand !== "" && !known.has(subcommand))) {
+  if (subcommand === null || (subcommand !== "" && !subcommands.has(subcommand))) {
     addFact(findings, "unknown_program", `git ${subcommand ?? "…"} may be an alias or another program`);
     return;
   }

@@ -10,7 +10,7 @@ const programVariable = /^(?:PAGER|EDITOR|VISUAL|\w*_PAGER|GIT_(?:SEQUENCE_)?EDI
 const noProgram = new Set(["", "cat", "true", ":", "/bin/true", "/bin/cat", "/usr/bin/true"]);
 
 /** Compilers and tools by which builds are told what to run: by a bare name, as PATH knows it. */
-const toolVariable =
+export const toolVariable =
   /^(?:CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|OBJCOPY|FC|F77|LINK|YACC|LEX|MAKE|NVCC|CARGO|NODE|PYTHON|RUBY|JAVA|JAVAC|GO|CMAKE|NINJA|PKG_CONFIG|CMAKE_\w*(?:COMPILER|LAUNCHER|TOOLCHAIN)\w*)$/;
 const bareTool = /^(?:(?:ccache|sccache) )?[\w+-][\w.+-]*(?: -[\w=.+-]+)*$/;
 

@@ -1,7 +1,7 @@
 import type { JudgedRequest, Part, Touched } from "../decide/part.ts";
-import type { Fact, FactKind } from "../facts/fact.ts";
+import type { Fact, FactKind, Run } from "../facts/fact.ts";
 import { isLoopback } from "../programs/hosts.ts";
-import { type Matched, mentions } from "./command-words.ts";
+import { type CommandPattern, type Matched, mentions } from "./command-words.ts";
 import { begins } from "./covers.ts";
 import { namesFile, namesHost, namesReal } from "./patterns.ts";
 import type { Rule } from "./rule.ts";
@@ -28,11 +28,17 @@ export function holds({ when }: Rule, part: Part, judged: JudgedRequest, certain
   if (when.commands !== undefined) {
     if (run === null) return "no";
     if (certainty === "surely") is(when.commands.some((pattern) => begins(pattern, run)));
-    else answers.push(most(when.commands.map((pattern) => mentions(pattern, run.command))));
+    else answers.push(most(when.commands.map((pattern) => meant(pattern, run))));
   }
   if (when.hosts !== undefined) answers.push(reaches(when.hosts, part, certainty));
   if (when.read !== undefined || when.write !== undefined) answers.push(uses(when, part, judged, certainty));
   return answers.includes("no") ? "no" : answers.includes("maybe") ? "maybe" : "yes";
+}
+
+/** What a command may run besides is perhaps meant. */
+function meant(pattern: CommandPattern, { command, mayRun }: Run): Matched {
+  const own = mentions(pattern, command);
+  return own === "no" && mayRun.some((each) => mentions(pattern, each) !== "no") ? "maybe" : own;
 }
 
 function most(answers: readonly Matched[]): Matched {

@@ -129,25 +129,41 @@ export function roughOperands(words: readonly ShellWord[], valued: readonly stri
   return operands;
 }
 
-/** The value of the last of the given options, in the forms `-o X`, `-oX`, `--out X`, `--out=X`; null where there is none. */
-export function optionValues(words: readonly ShellWord[], names: readonly string[]): ShellWord[] {
+/**
+ * Values of the given options in every spelling: `-o X`, `-oX`, `-vo X`, `-voX`, `--out X`, `--out=X`, `--ou=X`; names such as
+ * `-exec` also with two dashes, and with `=`. `valued`: other letters with a value, in which a cluster ends; null where letters
+ * don't stand together.
+ */
+export function optionValues(words: readonly ShellWord[], names: readonly string[], valued: string | null = ""): ShellWord[] {
   const found: ShellWord[] = [];
-  for (let i = 0; i < words.length; i++) {
-    const text = words[i]!.literal ?? words[i]!.text;
+  const letters = names.flatMap((name) => (/^-[^-]$/.test(name) ? [name[1]!] : []));
+  const longs = names.filter((name) => name.length > 2);
+  for (const [i, word] of words.entries()) {
+    const text = word.literal ?? word.text.replace(/^["']/, "");
     if (text === "--") break;
-    for (const name of names) {
-      if (text === name) {
-        const next = words[i + 1];
-        if (next !== undefined) found.push(next);
-      } else if (name.startsWith("--")) {
-        const at = text.indexOf("=");
-        if (!abbreviates(text, name)) continue;
-        const value = at < 0 ? words[i + 1] : cutWord(words[i]!, at + 1);
-        if (value !== undefined) found.push(value);
-      } else if (text.startsWith(name) && !text.startsWith("--")) found.push(cutWord(words[i]!, name.length));
-    }
+    const start = valueStart(text, letters, longs, valued);
+    if (start === null) continue;
+    const value = start < text.length ? cutWord(word, start) : words[i + 1];
+    if (value !== undefined) found.push(value);
   }
   return found;
+}
+
+/** Where in an option's text its value begins: at its end where that is the next word. Null where it is none of these. */
+function valueStart(text: string, letters: readonly string[], longs: readonly string[], valued: string | null): number | null {
+  if (longs.some((name) => names(text, name))) return text.includes("=") ? text.indexOf("=") + 1 : text.length;
+  if (!text.startsWith("-") || text.startsWith("--")) return null;
+  for (let at = 1; at < text.length; at++) {
+    if (letters.includes(text[at]!)) return at + 1;
+    if (valued === null || valued.includes(text[at]!) || !/[A-Za-z0-9]/.test(text[at]!)) return null;
+  }
+  return null;
+}
+
+function names(text: string, name: string): boolean {
+  if (name.startsWith("--")) return abbreviates(text, name);
+  const given = text.split("=", 1)[0]!;
+  return given === name || given === `-${name}`;
 }
 
 export function cutWord(word: ShellWord, length: number): ShellWord {

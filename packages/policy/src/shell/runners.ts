@@ -1,5 +1,5 @@
 import { type ShellWord } from "./command.ts";
-import { roughOperands } from "./options.ts";
+import { optionValues, roughOperands } from "./options.ts";
 
 /** A tool of a package manager that runs a program of the project, or fetches one first. */
 export interface Runner {
@@ -70,10 +70,26 @@ export function readRunner(program: string, words: readonly ShellWord[]): Runner
     case "pixi":
       return after(args, ["run"], (rest) => run(rest));
     case "bundle":
+    case "composer":
     case "mise":
     case "rtx":
     case "asdf":
-      return after(args, ["exec"], (rest) => run(rest));
+    case "pyenv":
+    case "rbenv":
+    case "nodenv":
+    case "fnm":
+      return after(args, ["exec", "x"], (rest) => run(rest));
+    case "volta":
+      return after(args, ["run"], (rest) => run(rest));
+    case "rustup":
+      return after(args, ["run"], (rest) => run(roughFrom(rest).slice(1)));
+    case "lerna":
+    case "nx":
+      return after(args, ["exec"], (rest) => runLine(rest));
+    case "just": {
+      const at = args.findIndex((word) => word.literal === "-c" || word.literal === "--command");
+      return at < 0 ? null : run(args.slice(at + 1));
+    }
     case "pipx":
       return after(args, ["run"], (rest) => fromNode(rest, true));
     default:
@@ -83,6 +99,12 @@ export function readRunner(program: string, words: readonly ShellWord[]): Runner
 
 function run(words: readonly ShellWord[]): Runner {
   return { inner: roughFrom(words), line: null, mayFetch: false, unlessInstalled: null };
+}
+
+/** A single word is a line for a shell. */
+function runLine(words: readonly ShellWord[]): Runner {
+  const runner = run(words);
+  return runner.inner.length === 1 ? { ...runner, inner: [], line: runner.inner[0]! } : runner;
 }
 
 function after(
@@ -105,8 +127,7 @@ function fromNode(words: readonly ShellWord[], always: boolean): Runner {
   const inner = roughFrom(words);
   const before = words.slice(0, words.length - inner.length);
   const texts = before.map((word) => word.literal ?? "");
-  const call = texts.findIndex((text) => text === "-c" || text === "--call");
-  const line = call < 0 ? null : (before[call + 1] ?? inner[0] ?? null);
+  const line = optionValues([...before, ...inner.slice(0, 1)], ["-c", "--call"], "pw")[0] ?? null;
   const name = inner[0]?.literal ?? "";
   const isFetched =
     always ||

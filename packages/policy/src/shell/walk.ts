@@ -21,7 +21,8 @@ import {
   programOf,
 } from "./command.ts";
 import { changeFolder, either, type Flow, still } from "./places.ts";
-import { holdsCommand, type Input, unwrap } from "./wrappers.ts";
+import type { Input } from "./inner.ts";
+import { holdsCommand, unwrap } from "./wrappers.ts";
 import { readWord, readWords, type ShellValues } from "./word.ts";
 
 /** What is collected while a line is walked. */

@@ -1,49 +1,25 @@
 import { programOf, type ShellAssignment, type ShellWord, literalWord, unknownWord } from "./command.ts";
+import { asWords, hidden, type Inner, type Input, isInput, lineOf, nothing, type Unwrapped } from "./inner.ts";
 import { cutWord, optionValues, readOptions, roughOperands } from "./options.ts";
+import { subcommands } from "../programs/git.ts";
 import { onlyName } from "../reads/find.ts";
 import { readRunner } from "./runners.ts";
+import { linesByOption } from "./runs-by-option.ts";
+import { readsScript } from "./script-input.ts";
+import { unwrapGit } from "./unwrap-git.ts";
 import { opaqueWrappers, shells, wrapperForms } from "./wrapper-table.ts";
-
-/** What a command runs besides itself. */
-export type Inner =
-  | { readonly type: "words"; readonly words: readonly ShellWord[]; readonly assignments: readonly ShellAssignment[] }
-  | { readonly type: "line"; readonly line: ShellWord }
-  /** Code that can't be read before it runs. */
-  | { readonly type: "hidden"; readonly what: string };
-
-export interface Unwrapped {
-  readonly inner: readonly Inner[];
-  /** True where running `inner` is all that it does. */
-  readonly isTransparent: boolean;
-  /** True where `inner` runs in a folder that isn't known. */
-  readonly losesPlace: boolean;
-  /** The folder in which `inner` runs: `env -C folder`. */
-  readonly movesTo?: ShellWord;
-}
-
-export interface Input {
-  readonly hereText: string | null;
-  /** A here-document that isn't literal. */
-  readonly hasUnknownHere: boolean;
-  readonly isPiped: boolean;
-  /** `< file`. */
-  readonly fromFile: boolean;
-}
-
-const nothing: Unwrapped = { inner: [], isTransparent: false, losesPlace: false };
-
-const asWords = (words: readonly ShellWord[], assignments: readonly ShellAssignment[] = []): Inner => ({
-  type: "words",
-  words,
-  assignments,
-});
-const hidden = (what: string): Unwrapped => ({ inner: [{ type: "hidden", what }], isTransparent: false, losesPlace: false });
 
 /** Takes one layer off a command. Null where it is no wrapper and runs nothing else. */
 export function unwrap(words: readonly ShellWord[], input: Input): Unwrapped | null {
   const program = programOf(words);
   if (program === null) return null;
   const args = words.slice(1);
+  const whole = unwrapWhole(program, words, args, input);
+  const lines = linesByOption(program, args).map((line) => lineOf(line, program));
+  return lines.length === 0 ? whole : { ...(whole ?? nothing), inner: [...(whole?.inner ?? []), ...lines], isTransparent: false };
+}
+
+function unwrapWhole(program: string, words: readonly ShellWord[], args: readonly ShellWord[], input: Input): Unwrapped | null {
   if (shells.has(program)) return unwrapShell(program, args, input);
   const form = wrapperForms.get(program);
   if (form !== undefined) return unwrapForm(program, args);
@@ -97,6 +73,9 @@ export function unwrap(words: readonly ShellWord[], input: Input): Unwrapped | n
     case "set":
       return args.some(holdsCommand) ? hidden("set with a value that holds a command") : null;
   }
+  const other = underOtherName(program, args);
+  if (other !== null) return { ...nothing, inner: [asWords(other)] };
+  if (readsScript(program, args, input)) return hidden(`${program} runs what it reads as its input`);
   const runner = readRunner(program, words);
   if (runner !== null) {
     const inner: Inner[] = runner.line === null ? [asWords(runner.inner)] : [lineOf(runner.line, program)];
@@ -104,12 +83,6 @@ export function unwrap(words: readonly ShellWord[], input: Input): Unwrapped | n
   }
   if (opaqueWrappers.has(program) && args.length > 0) return hidden(`${program} runs a command that can't be told apart`);
   return null;
-}
-
-function lineOf(word: ShellWord, program: string): Inner {
-  return word.literal === null
-    ? { type: "hidden", what: `${program} runs text that only exists at run time` }
-    : { type: "line", line: word };
 }
 
 /** Text that runs a command when bash works it out as a number: `a[$(id)]`. */
@@ -125,6 +98,16 @@ function unwrapSubscripts(program: string, args: readonly ShellWord[], input: In
   return args.some((word) => word.literal !== null && /\[[^\]]*(?:\$\(|`|\$\{)/.test(word.literal))
     ? hidden(`${program} evaluates a subscript that holds a command`)
     : null;
+}
+
+/** `git-push`, and package managers by the file that node runs: the words that are usually written. */
+function underOtherName(program: string, args: readonly ShellWord[]): readonly ShellWord[] | null {
+  const subcommand = program.startsWith("git-") ? program.slice(4) : "";
+  if (subcommands.has(subcommand)) return [literalWord("git"), literalWord(subcommand), ...args];
+  if (program !== "node" && program !== "nodejs") return null;
+  const at = args.findIndex(({ literal }) => literal?.startsWith("-") !== true);
+  const manager = /(?:^|\/)(npm|npx|yarn|pnpm|corepack)(?:-cli)?(?:\.c?js)?$/.exec(args[at]?.literal ?? "")?.[1];
+  return manager === undefined ? null : [literalWord(manager), ...args.slice(at + 1)];
 }
 
 function unwrapForm(program: string, args: readonly ShellWord[]): Unwrapped | null {
@@ -161,9 +144,6 @@ function unwrapForm(program: string, args: readonly ShellWord[]): Unwrapped | nu
     ...(movesTo !== undefined && { movesTo }),
   };
 }
-
-/** Names of what a program is given as its input. */
-const isInput = /^\/(?:dev\/(?:stdin|fd\/0)|proc\/(?:self|thread-self)\/fd\/0)$/;
 
 /** fish takes several lines, in long options too. Null where `args[at]` is none. */
 function fishLine(args: readonly ShellWord[], at: number): Unwrapped | null {
@@ -319,27 +299,6 @@ function unwrapFd(args: readonly ShellWord[]): Unwrapped | null {
   const at = args.findIndex((word) => word.literal !== null && /^(?:-[xX]|--exec|--exec-batch)$/.test(word.literal));
   if (at < 0) return args.some((word) => /^--exec(?:-batch)?=|^-\w*[xX]/.test(word.literal ?? "")) ? hidden("fd with a command") : null;
   return { inner: [asWords([...withUnknown(args.slice(at + 1), "{"), unknownWord])], isTransparent: false, losesPlace: false };
-}
-
-function unwrapGit(args: readonly ShellWord[]): Unwrapped | null {
-  const texts = args.map((word) => word.literal ?? "");
-  const at = texts.findIndex((text, i) => text === "run" && texts[i - 1] === "bisect");
-  if (at >= 0) return { inner: [asWords(args.slice(at + 1))], isTransparent: false, losesPlace: false };
-  const each = texts.findIndex((text, i) => text === "foreach" && texts[i - 1] === "submodule");
-  if (each >= 0) {
-    const words = roughOperands(args.slice(each + 1));
-    return words.length === 1
-      ? { inner: [lineOf(words[0]!, "git submodule foreach")], isTransparent: false, losesPlace: true }
-      : { inner: [asWords(words)], isTransparent: false, losesPlace: true };
-  }
-  if (!texts.includes("rebase")) return null;
-  const lines: Inner[] = [];
-  texts.forEach((text, i) => {
-    const next = args[i + 1];
-    if ((text === "-x" || text === "--exec") && next !== undefined) lines.push(lineOf(next, "git rebase"));
-    else if (text.startsWith("--exec=")) lines.push(lineOf(cutWord(args[i]!, 7), "git rebase"));
-  });
-  return lines.length === 0 ? null : { inner: lines, isTransparent: false, losesPlace: false };
 }
 
 /** `script -c LINE FILE` runs the line and writes what it shows. */
