@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Processes } from "@holdfast/runtime/ports/processes";
 import { findProgram } from "@holdfast/node/sandbox/programs";
-import { makePlace, processesAt, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
+import { makePlace, ownEnvironment, processesAt, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
 
 const place = makePlace();
 let processes: Processes;
@@ -138,6 +138,25 @@ describe("without a network", () => {
     for (let look = 0; look < 100 && existsSync(`/proc/${readFileSync(holder, "utf8").split(" ")[0]}`); look += 1)
       await run("sleep 0.01", { confinement: { purpose: "check" } });
     expect((await run("echo on")).text).toBe("on\n");
+  });
+});
+
+describe("a holder that ends between the look at it and the start", () => {
+  it("is replaced: the command runs, or where its wrapper joins by itself, the next one", async () => {
+    const bin = join(place.base, "bin");
+    mkdirSync(bin);
+    // Kills once whom it is to join, so that it comes too late.
+    const kill = `[ -e ${bin}/done ] || { : >${bin}/done; pid=\${1#--net=/proc/} pid=\${pid%%/*}; kill -9 "$pid"; while [ -e /proc/$pid ] && ! grep -q ' Z ' /proc/$pid/stat; do :; done; }`;
+    writeFileSync(join(bin, "nsenter"), `#!/bin/bash\n${kill}\nexec ${findProgram("nsenter", process.env["PATH"] ?? "")} "$@"\n`, {
+      mode: 0o755,
+    });
+    const own = processesAt(place, { environment: { ...ownEnvironment, PATH: `${bin}:${process.env["PATH"]}` } });
+    const spec = () => specFor(place, "echo it ran", { session: "replaced", confinement: { mode: "workspace-write" } });
+    const first = await runToEnd(own, spec());
+    const isRoot = process.getuid?.() === 0;
+    expect((isRoot ? first : await runToEnd(own, spec())).text).toBe("it ran\n");
+    await own.endSession("replaced", { forget: true });
+    await own.close();
   });
 });
 

@@ -3,7 +3,7 @@ import { open, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoldfastError } from "@holdfast/protocol/error";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { CommandLimits, CommandRecord, CommandSpec, OutputSlice, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
 import type { Resolve } from "@holdfast/runtime/network/hosts";
 import { createGit } from "../observer/git.ts";
@@ -142,12 +142,25 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     return run;
   };
 
+  const standing = (session: string): string | null => holderName(sessionFolders(home, session).network);
+
   const start = async (spec: CommandSpec): Promise<RunningCommand> => {
     const ref = refOf(spec.session, spec.id, spec.attempt);
     // The wrapper decides; this spares a claim that is plainly lost from touching the folders of the one that won.
     if (readStart(runFolder(home, ref)).type !== "none")
       throw new HoldfastError("claim_lost", `The run ${ref} was started or revoked before.`);
     await tidied(runs, spec.session);
+    try {
+      return await startOnce(spec, ref);
+    } catch (error) {
+      // What its shell was to join can end just after it was found. Then nothing was started, and a new one is made.
+      const isUnstarted = isHoldfastError(error, "internal") && readStart(runFolder(home, ref)).type === "none";
+      if (!isUnstarted || spec.confinement.mode === "off" || standing(spec.session) !== null) throw error;
+      return startOnce(spec, ref);
+    }
+  };
+
+  const startOnce = async (spec: CommandSpec, ref: string): Promise<Run> => {
     const { groups, limits } = bounds();
     const group = groups === null ? null : makeGroup(groups, `${home}/${ref}`, limits);
     const disks = [...spec.confinement.roots, sessionFolders(home, spec.session).base];
@@ -222,7 +235,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
       await tidied(runs, session);
       if (forget) await removeOwned(folders.base);
     },
-    standing: (session) => holderName(sessionFolders(home, session).network),
+    standing,
     close: () => standBy.close(),
   };
 }
