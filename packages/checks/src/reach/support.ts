@@ -3,6 +3,7 @@ import type { CheckInput } from "../inputs.ts";
 import { keyOf } from "../inputs.ts";
 import { sourceFolder } from "../loads.ts";
 import { folderOf, nameOf } from "../paths.ts";
+import { judges } from "./judging.ts";
 
 /** Code that helps tests, by name or folder; where sources lie, only what has no other use. */
 const helping = /assert|expect|matcher|harness|mock|stub|fake|testing/i;
@@ -14,8 +15,6 @@ const isData =
 const isCode = /\.(?:[cm]?[jt]sx?|py|rb|pl|pm|php|go|rs|sh|bash)$/;
 /** Languages in which a file is loaded by a name in quotes, behind a word such as `import`, or both. */
 const isLoaded = /\.(?:[cm]?[jt]sx?|py|rb|pl|pm|sh|bash)$/;
-/** What makes a comparison fail. */
-const failing = /\bassert|\bthrow\b|\braise\b|\bdie\b|\bcroak\b|\bfail|not ok|\bexit(?:Code)?\b|AssertionError|\bexpect\b|reject/i;
 /** Sources that are looked through for whoever else uses a file; past it, tests alone decide. */
 const mostSources = 2_000;
 const mostBytes = 256 * 1024;
@@ -42,11 +41,22 @@ export async function isSupport(
   const { entry } = changed;
   const near = entry.path.split("/").slice(-2).join("/");
   const name = nameOf(entry.path);
-  const stem = name.replace(/(?<=.)\.\w+$/, "");
+  const stem = stemOf(entry.path);
   const mention = new RegExp(`(?<![\\w-])${escaped(stem)}(?![\\w-])`);
-  if (isCode.test(entry.path)) {
-    const hasName = helping.test(near) || (helpingOutside.test(near) && !sourceFolder.test(entry.path));
-    if (!mention.test(testText) || !(hasName || (!declares && (isLooser(changed) || judges(changed, testText))))) return false;
+  // A test that is named after it tests it.
+  if ([...inputs.values()].some((input) => mention.test(nameOf(input.entry.path).replace(/^test_|_test(?=\.)/g, "")))) return false;
+  const isCodeFile = isCode.test(entry.path);
+  if (isCodeFile && !mention.test(testText)) return false;
+  const others = (await files.list(manifest)).filter(
+    (one) =>
+      one.root === entry.root && one.path !== entry.path && !inputs.has(keyOf(one)) && one.size <= mostBytes && isCode.test(one.path),
+  );
+  if (isCodeFile) {
+    const isNear = sourceFolder.test(entry.path) ? helping.test(near) : helping.test(near) || helpingOutside.test(near);
+    const isRows = !declares && isTable(changed.was);
+    const mayHelp =
+      (isNear && !sourceFolder.test(entry.path)) || ((isNear || isRows) && (await helpsOthers(files, manifest, stem, inputs, others)));
+    if (!mayHelp && (declares || !judges(changed.was ?? "", changed.is, escaped(stem), testText))) return false;
   } else {
     if (!isData.test(entry.path) || entry.kind === "executable") return false;
     const isMeant = expected.test(near)
@@ -55,13 +65,7 @@ export async function isSupport(
         !declares && inputs.size > 0 && !sourceFolder.test(entry.path) && isNamed(entry.path, testText);
     if (!isMeant) return false;
   }
-  // A test that is named after it tests it.
-  if ([...inputs.values()].some((input) => mention.test(nameOf(input.entry.path).replace(/^test_|_test(?=\.)/g, "")))) return false;
-  const others = (await files.list(manifest)).filter(
-    (one) =>
-      one.root === entry.root && one.path !== entry.path && !inputs.has(keyOf(one)) && one.size <= mostBytes && isCode.test(one.path),
-  );
-  const load = new RegExp(`(?:["'\`/.]|\\b(?:import|from|use|require|source|mod)\\s+)[\\w./:-]*(?<![\\w-])${escaped(stem)}(?![\\w-])`);
+  const load = loadOf(stem);
   for (const other of others.slice(0, mostSources)) {
     const bytes = await files.content(manifest, other);
     const uses = isLoaded.test(entry.path) && isLoaded.test(other.path) ? load : mention;
@@ -70,23 +74,43 @@ export async function isSupport(
   return true;
 }
 
+/** Whether a test loads other code beside it: where it is all that its tests load, it is what they test. */
+async function helpsOthers(
+  files: CheckFiles,
+  manifest: string,
+  stem: string,
+  inputs: ReadonlyMap<string, CheckInput>,
+  others: readonly ManifestEntry[],
+): Promise<boolean> {
+  const load = loadOf(stem);
+  const loads = others.slice(0, mostSources).map(({ path }) => loadOf(stemOf(path)));
+  for (const { entry, part } of inputs.values()) {
+    const bytes = part === null && entry.size <= mostBytes ? await files.content(manifest, entry) : null;
+    const text = bytes === null ? "" : new TextDecoder().decode(bytes);
+    if (load.test(text) && loads.some((one) => one.test(text))) return true;
+  }
+  return false;
+}
+
+/** Cases in a file of code: it holds rows, and nothing that could be called. */
+function isTable(text: string | null): boolean {
+  return text !== null && /(?:=|\bdefault)\s*[[(]/.test(text) && !/\bfunction\b|=>|\bdef\b|\bsub\b|\bclass\b|\)\s*\{/.test(text);
+}
+
+function stemOf(path: string): string {
+  return nameOf(path).replace(/(?<=.)\.\w+$/, "");
+}
+
+/** Finds a file that is loaded by its name. */
+function loadOf(stem: string): RegExp {
+  return new RegExp(`(?:["'\`/.]|\\b(?:import|from|use|require|source|mod)\\s+)[\\w./:-]*(?<![\\w-])${escaped(stem)}(?![\\w-])`);
+}
+
 /** Data is named by its whole name, or by the folder it lies in. */
 function isNamed(path: string, testText: string): boolean {
   const folder = nameOf(folderOf(path));
   const inFolder = folder === "" ? "" : `|["'\`/ ]${escaped(folder)}(?:["'\`/ ]|$)`;
   return new RegExp(`(?<![\\w.-])${escaped(nameOf(path))}(?![\\w-])${inFolder}`, "m").test(testText);
-}
-
-/** It has fewer lines than before that make something fail. */
-function isLooser({ was, is }: Changed): boolean {
-  const count = (text: string): number => text.split("\n").filter((line) => failing.test(line)).length;
-  return was !== null && count(is) < count(was);
-}
-
-/** The tests hand it what another function gave back: it judges results. */
-function judges({ was }: Changed, testText: string): boolean {
-  const names = [...(was ?? "").matchAll(/\b(?:function|const|def|sub)\s+(\w+)/g)].map(([, name = ""]) => name);
-  return names.some((name) => new RegExp(`\\b${name}\\s*\\(\\s*(?:await\\s+)?(?!function\\b)[\\w.]+\\s*\\(`).test(testText));
 }
 
 function escaped(text: string): string {
