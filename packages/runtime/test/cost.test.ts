@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changeSettings, drive, post, readSession, type Model, type SamplingRequest, type StreamPart } from "../src/index.ts";
 import { expectLaw } from "./invariants.ts";
-import { createTestModel, createTestTool, createWorld, done, portsOf, runPrompt, say } from "./kit.ts";
+import { createTestModel, createTestTool, createWorld, done, newSession, portsOf, runPrompt, say } from "./kit.ts";
 
 /** US dollars per million tokens. */
 interface Price {
@@ -82,6 +82,68 @@ test("a limit of cost is never passed by a model that says as much as it may, wh
     { numRuns: 40 },
   );
 });
+
+/** Makes a token of each byte of all that it is asked, as no tokenizer does worse, and says as much as it may. */
+function bytewise(): Model & { readonly spent: number[] } {
+  const spent: number[] = [];
+  const bytes = (value: unknown): number => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value)).length;
+  return {
+    id: "test/bytes",
+    contextWindow: null,
+    maxOutput: 2_000,
+    spent,
+    async *sample({ instructions, tools, items, maxOutputTokens }): AsyncGenerator<StreamPart> {
+      yield { type: "started" };
+      yield { type: "item", index: 0, item: { kind: "tool_call", name: "read", input: JSON.stringify({ n: spent.length }) } };
+      const texts = items.flatMap((item) =>
+        item.kind === "user_message"
+          ? item.parts.map((part) => ("text" in part ? part.text : ""))
+          : [item.kind === "tool_call" ? item.input : "text" in item ? item.text : ""],
+      );
+      const inputTokens = texts.reduce((sum, text) => sum + bytes(text), bytes(instructions) + bytes(tools));
+      const outputTokens = maxOutputTokens ?? 2_000;
+      spent.push(inputTokens + outputTokens);
+      yield {
+        type: "finished",
+        finish: "calls",
+        usage: { inputTokens, cachedInputTokens: 0, outputTokens, reasoningTokens: 0 },
+        cost: null,
+      };
+    },
+  };
+}
+
+test.each(["at the start", "after another model", "after a compaction"])(
+  "a limit of tokens is not passed by the first request that nobody has counted, %s, whatever its script and its tools",
+  async (when) => {
+    for (const [text, size] of [
+      ["字", 30_000],
+      ["7", 90_000],
+      ["𓀀", 20_000],
+    ] as const) {
+      for (const cap of [95_000, 150_000, 400_000]) {
+        const model = bytewise();
+        const spec = { name: "read", description: "読む".repeat(2_000), schema: { type: "object" } };
+        const tool = { ...createTestTool({ name: "read", run: async () => done(text.repeat(500)) }), spec };
+        const world = createWorld({ model, tools: [tool] });
+        const ports = portsOf(world);
+        const session = await newSession(ports, { limits: { ...defaultLimits, tokensPerSession: cap, stepsPerTurn: 3 } });
+        await post(ports, session, say(text.repeat(size)));
+        if (when === "at the start") await drive(ports, session, { waiting: "return" });
+        else {
+          await drive(ports, session, { waiting: "return" });
+          if (when === "after another model") await changeSettings(ports, session, { model: "test/other" });
+          else await post(ports, session, { type: "compaction.request", by: "test" });
+          await post(ports, session, say(text.repeat(500)));
+          await drive(ports, session, { waiting: "return" });
+        }
+        expect(model.spent.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(cap);
+        // What surely fits is asked.
+        expect(model.spent.length > 0).toBe(cap > 115_000);
+      }
+    }
+  },
+);
 
 test("where the money comes near its end the answer's length is capped, and the turn ends before it is passed", async () => {
   const model = greedy({ input: 1, output: 10 }, 64_000);

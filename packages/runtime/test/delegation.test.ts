@@ -1,7 +1,9 @@
-import { defaultLimits, type Limits } from "@holdfast/protocol";
+import { defaultLimits, type Limits, type Usage } from "@holdfast/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { carve, giveBack, nothingDelegated, type Delegated } from "../src/kernel/delegation.ts";
+import { outputAllowance, reachedBudget } from "../src/kernel/limits.ts";
+import { usesOf } from "../src/kernel/near.ts";
 import { emptyHead, type Head } from "../src/kernel/state.ts";
 
 interface Node {
@@ -24,17 +26,31 @@ const node = (limits: Limits, parent: Node | null): Node => ({
   descendants: 0,
 });
 
+/** As a sampling does: no longer an answer than what is left once its worst case is set aside. */
 function spend(one: Node, tokens: number, cost: number): void {
-  const left = one.limits.tokensPerSession - one.head.usage.outputTokens - one.delegated.tokens;
-  const money = (one.limits.costPerSession ?? Infinity) - (one.head.cost ?? 0) - one.delegated.cost;
-  // As a sampling does: no more than is left once its worst case is set aside.
-  const { usage, cost: before } = one.head;
+  const rate = cost / Math.max(1, tokens);
+  const { head, limits, delegated } = one;
+  const left = outputAllowance({ head, limits, costOf: (usage) => usage.outputTokens * rate, worstInput: 0, delegated });
+  const said = Math.max(0, Math.min(tokens, left));
   one.head = {
-    ...one.head,
-    usage: { ...usage, outputTokens: usage.outputTokens + Math.max(0, Math.min(tokens, left)) },
-    cost: (before ?? 0) + Math.max(0, Math.min(cost, money)),
+    ...head,
+    usage: { ...head.usage, outputTokens: head.usage.outputTokens + said },
+    cost: (head.cost ?? 0) + said * rate,
   };
 }
+
+test("recursion (C03): what a session has given away is no longer its own to spend, and warns and ends its turn as if it were spent", () => {
+  const limits = { ...defaultLimits, tokensPerSession: 100_000, costPerSession: 10 };
+  const carved = carve(emptyHead, limits, nothingDelegated, { tokens: 90_000, cost: 9, descendants: 0 });
+  const { delegated } = carved as Extract<typeof carved, { type: "child" }>;
+  const costOf = ({ inputTokens, outputTokens }: Usage): number => (inputTokens + outputTokens) / 10_000;
+  const at = (worstInput: number) => ({ head: emptyHead, limits, costOf, worstInput, delegated });
+  expect(outputAllowance({ ...at(4_000), costOf: null })).toBe(6_000);
+  expect(outputAllowance(at(4_000))).toBeLessThanOrEqual(6_000);
+  expect([reachedBudget(at(4_000))?.limit, reachedBudget({ ...at(9_900), costOf: null })?.limit]).toEqual([undefined, "tokensPerSession"]);
+  expect(reachedBudget(at(9_900))?.limit).toBe("costPerSession");
+  expect(usesOf(emptyHead, null, limits, delegated).map(({ value }) => value)).toEqual([90_000, 9]);
+});
 
 test("recursion (C03): sessions that always start three more end at the limits of depth and number, each refusal a text", () => {
   const root = node({ ...defaultLimits, childrenAtOnce: 3 }, null);

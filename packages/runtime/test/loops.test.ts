@@ -1,6 +1,6 @@
-import { defaultLimits, type CallOutcome, type Json } from "@holdfast/protocol";
+import { defaultLimits, type CallOutcome, type Json, type Limits, type Usage } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
-import { readSession, type CallIntent } from "../src/index.ts";
+import { readSession, type CallIntent, type Model } from "../src/index.ts";
 import { repeated, repeatsAtStart } from "../src/kernel/repeats.ts";
 import { expectLaw } from "./invariants.ts";
 import { createTestModel, createTestTool, createWorld, done, portsOf, runPrompt, testCheck } from "./kit.ts";
@@ -224,6 +224,70 @@ describe("limits of a turn", () => {
     const { events } = await readSession(world, session);
     const warned = events.flatMap((event) => (event.type === "limit.warned" ? [event.payload] : []));
     expect(warned).toEqual([{ limit: "tokensPerSession", value: 15_300, max: 30_000 }]);
+  });
+
+  const usesAll = (model: Model, usage: (n: number) => Partial<Usage>): Model => {
+    let n = 0;
+    const all = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 100, reasoningTokens: 0 };
+    return {
+      ...model,
+      sample: async function* (...given: Parameters<Model["sample"]>) {
+        for await (const part of model.sample(...given))
+          yield part.type === "finished" ? { ...part, usage: { ...all, ...usage((n += 1)) } } : part;
+      },
+    };
+  };
+  const warningsOf = async (model: Model, patch: Partial<Limits>) => {
+    const world = createWorld({ model, tools: [createTestTool({ name: "read" })] });
+    const { session, end } = await runPrompt(portsOf(world), { limits: { ...defaultLimits, ...patch } });
+    const { events, items } = await readSession(world, session);
+    await expectLaw(world.log, session);
+    const limits = events.flatMap((event) =>
+      event.type === "limit.warned" || event.type === "limit.reached" ? [[event.type.slice(6), event.payload.limit]] : [],
+    );
+    return { end, limits, items, told: events.flatMap((event) => (event.type === "notice.added" ? [event.payload.notice.text] : [])) };
+  };
+  const reads = (calls: (n: number) => number) =>
+    createTestModel((n) => ({ calls: Array.from({ length: calls(n) }, (_, at) => ({ name: "read", input: { n, at } })) }));
+
+  test.each([
+    ["tokensPerSession", { tokensPerSession: 260_000 }, null],
+    ["costPerSession", { costPerSession: 0.26 }, (usage: Usage) => (usage.inputTokens - usage.cachedInputTokens) / 1_000_000],
+  ] as const)("it is told of %s before its end also where a request takes a great part of it", async (limit, patch, cost) => {
+    const grown = usesAll(
+      reads(() => 1),
+      (n) => ({ inputTokens: 40_000 * n }),
+    );
+    const { end, limits, told } = await warningsOf(cost === null ? grown : { ...grown, cost }, patch);
+    expect(end.standing).toBe("exhausted");
+    expect(limits).toEqual([
+      ["warned", limit],
+      ["reached", limit],
+    ]);
+    expect(told.join()).toContain("; the next request may take ");
+  });
+
+  test("where one answer takes the last calls the next may still say what was done, without another", async () => {
+    const counts = [4, 4, 3, 4];
+    const speaks = await warningsOf(
+      reads((n) => counts[n] ?? 0),
+      { callsPerTurn: 15 },
+    );
+    expect([speaks.end.standing, speaks.limits]).toEqual(["unverified", [["warned", "callsPerTurn"]]]);
+    expect(speaks.told.join()).toContain("Nothing is left of the tool calls of this turn (15 of 15 used)");
+    const goesOn = await warningsOf(
+      reads((n) => counts[n] ?? 1),
+      { callsPerTurn: 15 },
+    );
+    expect([goesOn.end.standing, goesOn.limits]).toEqual([
+      "exhausted",
+      [
+        ["warned", "callsPerTurn"],
+        ["reached", "callsPerTurn"],
+      ],
+    ]);
+    const ran = goesOn.items.filter((item) => item.kind === "tool_result" && item.status === "completed");
+    expect(ran).toHaveLength(15);
   });
 
   test("the limit of cost that holds by itself goes on where the price is unknown; one that was set ends the turn", async () => {

@@ -13,7 +13,7 @@ test("--max-cost holds by the price in the config: the turn ends as exhausted be
   mkdirSync(join(place.home, ".holdfast"));
   writeFileSync(
     join(place.home, ".holdfast/config.toml"),
-    '[model."openai/test"]\ncontext_window = 200000\nprice_input = 1000\nprice_output = 1000\n',
+    '[model."openai/test"]\ncontext_window = 200000\nprice_input = 300\nprice_output = 3000\n',
   );
   const { code, stderr } = await place.exec("--max-cost", "5", "go");
   expect(code).toBe(5);
@@ -22,7 +22,7 @@ test("--max-cost holds by the price in the config: the turn ends as exhausted be
   expect(stderr).not.toContain("is unknown");
   const shown = (await place.start(["sessions", "show", await place.session(), "--json"]).finished).stdout;
   const { cost } = JSON.parse(shown) as { cost: number };
-  expect(cost).toBeCloseTo(0.12 * place.server.requests.length, 9);
+  expect(cost).toBeCloseTo(0.09 * place.server.requests.length, 9);
   expect(cost).toBeGreaterThan(1);
   expect(cost).toBeLessThanOrEqual(5);
 });

@@ -23,6 +23,7 @@ import { attached, recover } from "./recover.ts";
 import { priceOf, sample } from "./sample.ts";
 import { withSession } from "./session-lock.ts";
 import { lookBetweenSteps } from "./world.ts";
+import { worstInputOf } from "./worst-input.ts";
 import { endTurn, judgeRound, runCheck, takeBaseline, takeSnapshot } from "./verify.ts";
 
 interface Running {
@@ -211,6 +212,7 @@ async function close(driver: Driver, running: ReadonlyMap<string, Running>, stee
       steering: waiting.map(({ message }) => message),
       lastAnswer: () => stagedAnswer(driver) ?? finalMessage(driver),
       costOf,
+      worstInput: () => worstInputOf(driver),
       compactAt,
     });
     const took = events.filter((event) => event.type === "input.taken").map((event) => event.payload.message.id);

@@ -2,6 +2,7 @@ import type { CompactedEntry, Judging } from "@holdfast/protocol";
 import { noUsage } from "@holdfast/protocol/usage";
 import { charsOf } from "../kernel/compacted.ts";
 import { spentTokens } from "../kernel/limits.ts";
+import { bytesOf } from "../kernel/worst-input.ts";
 import type { CompactionInput, JudgementRequest, Model, SamplingRequest } from "../ports/index.ts";
 import type { Driver } from "./driver.ts";
 import { messageOf, newId, settingsOf } from "./driver.ts";
@@ -61,11 +62,15 @@ function requestOf(driver: Driver, { instructions, text, schema }: JudgementRequ
   };
 }
 
-/** Its worst case, a token a character, passes neither of the session's caps. */
-function isAffordable(driver: Driver, model: Model, { instructions, text }: JudgementRequest): boolean {
+/** Its worst case, a token a byte, passes neither of the session's caps. */
+function isAffordable(driver: Driver, model: Model, { instructions, text, schema }: JudgementRequest): boolean {
   const { head } = driver;
   const { limits } = settingsOf(driver);
-  const usage = { ...noUsage, inputTokens: instructions.length + text.length, outputTokens: longestOutput };
+  const usage = {
+    ...noUsage,
+    inputTokens: bytesOf(instructions) + bytesOf(text) + bytesOf(JSON.stringify(schema)),
+    outputTokens: longestOutput,
+  };
   if (spentTokens(head) + usage.inputTokens + usage.outputTokens > limits.tokensPerSession) return false;
   if (limits.costPerSession === null) return true;
   return model.cost == null ? limits.allowsUnknownCost === true : (head.cost ?? 0) + model.cost(usage) <= limits.costPerSession;

@@ -3,8 +3,8 @@ import { outputAllowance, outputRoom } from "../kernel/limits.ts";
 import type { State } from "../kernel/state.ts";
 import type { Director, Model, SamplingRequest, ToolSpec } from "../ports/index.ts";
 import type { Driver } from "./driver.ts";
-import { settingsOf } from "./driver.ts";
 import { outputOf } from "./output.ts";
+import { budgetOf } from "./worst-input.ts";
 
 /** Taken for the longest answer where a model's isn't known: a cap is sent only where a limit of the session, or the end of the window, is nearer. */
 const usualOutputTokens = 64_000;
@@ -38,7 +38,7 @@ export function requestOf(
 /** `notices`: what hooks say to it, not committed yet. */
 export function buildRequest(driver: Driver, model: Model, notices: readonly Notice[]): SamplingRequest {
   const { ports, session, head, window } = driver;
-  const left = outputAllowance(head, settingsOf(driver).limits, model.cost ?? null);
+  const left = outputAllowance(budgetOf(driver, model.cost ?? null, notices));
   const allowance = Math.min(left, model.assumesWindow === true ? Infinity : outputRoom(head, model.contextWindow));
   return requestOf(driver, ports.director, {
     session,

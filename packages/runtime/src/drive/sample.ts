@@ -14,6 +14,7 @@ import { gate } from "./gate.ts";
 import { afterOverflow } from "./compact.ts";
 import { buildRequest, recordOf } from "./request.ts";
 import { askAfter, askBefore } from "./sample-hooks.ts";
+import { budgetOf } from "./worst-input.ts";
 
 type SampleEffect = Extract<Effect, { type: "sample" }>;
 
@@ -61,8 +62,8 @@ async function request(driver: Driver, effect: SampleEffect, notices: readonly N
   try {
     const model = await driver.ports.model(settings.model);
     costOf = model.cost ?? null;
-    // What a lost attempt has cost may leave too little for the next.
-    const reached = effect.attempt === 1 ? null : reachedBudget(driver.head, settings.limits, costOf);
+    // What a lost attempt has cost, or what hooks have said, may leave too little.
+    const reached = effect.attempt === 1 && notices.length === 0 ? null : reachedBudget(budgetOf(driver, costOf, notices));
     if (reached !== null) return [abandoned(free()), ...exhausted(reached)];
     asked = buildRequest(driver, model, notices);
     // Of words that have no salt yet nothing is recorded.

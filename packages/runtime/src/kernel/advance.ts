@@ -7,7 +7,7 @@ import { compactionDue, requestTokens } from "./compacted.ts";
 import { inDoubt, settled, settledWithout } from "./settle.ts";
 import { reachedLimit, type CostOf, type Reached } from "./limits.ts";
 import { adviceOf, noLadder } from "./ladder.ts";
-import { nearLimits } from "./near.ts";
+import { nearLimits, type Near } from "./near.ts";
 import { askAboutPlan, closedPlan, expiredQuestions, supersededPlan, unaskedQuestions } from "./question.ts";
 import { describeLoop, loopOf, noRepeats } from "./repeats.ts";
 import type { State, Turn } from "./state.ts";
@@ -23,6 +23,8 @@ export interface AdvanceInput {
   readonly lastAnswer: () => { readonly id: string; readonly text: string } | null;
   /** The model's price, where a limit of cost asks for it and it is known. */
   readonly costOf: CostOf | null;
+  /** The worst case of the next request's input, tokens. */
+  readonly worstInput: () => number;
   /** Tokens of a request above which the conversation is shortened; null where that is not known yet, or far. */
   readonly compactAt: number | null;
 }
@@ -104,9 +106,15 @@ export function exhausted({ limit, value, max, reason }: Reached): SessionEvent[
   ];
 }
 
-function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, costOf, compactAt }: AdvanceInput): SessionEvent[] {
+function nextStep(
+  state: State,
+  turn: Turn,
+  limits: Limits,
+  { newId, steering, costOf, worstInput, compactAt }: AdvanceInput,
+): SessionEvent[] {
   if (state.head.compacting !== undefined) return [];
-  const reached = reachedLimit(state.head, turn, limits, costOf);
+  const budget = { head: state.head, limits, costOf, worstInput: worstInput() };
+  const reached = reachedLimit(turn, budget);
   if (reached !== null) return exhausted(reached);
   if (turn.empty > 1)
     return [{ type: "turn.stopping", payload: { outcome: "failed", reason: "the model gave an empty answer twice", error: null } }];
@@ -128,17 +136,29 @@ function nextStep(state: State, turn: Turn, limits: Limits, { newId, steering, c
     // A loop that was just named says as much.
     if (loop === null || turn.repeats?.isTold === true) events.push(notice(newId, text));
   }
-  const near = nearLimits(state.head, turn, limits);
+  const near = nearLimits(turn, budget);
   if (near.length > 0) {
     events.push(...near.map(({ limit, value, max }): SessionEvent => ({ type: "limit.warned", payload: { limit, value, max } })));
-    const advice = "Reaching a limit ends the turn: do what matters most, and say what remains.";
-    events.push(notice(newId, `Little is left of ${near.map(({ text }) => text).join(" and of ")}. ${advice}`));
+    events.push(notice(newId, wordsOf(near)));
   }
   const changed = state.head.sandbox?.untold ?? [];
   if (changed.length > 0) events.push(notice(newId, ["The sandbox that commands run in was made again.", ...changed].join("\n")));
   events.push(...steering.map((message): SessionEvent => ({ type: "input.taken", payload: { message } })));
   events.push({ type: "sampling.intended", payload: { samplingId: newId("smp"), step: turn.step + 1 } });
   return events;
+}
+
+function wordsOf(near: readonly Near[]): string {
+  const some = near.filter(({ value, max }) => value < max).map(({ text }) => text);
+  const none = near.filter(({ value, max }) => value >= max).map(({ text }) => text);
+  return [
+    ...(some.length === 0
+      ? []
+      : [`Little is left of ${some.join(" and of ")}. Reaching a limit ends the turn: do what matters most, and say what remains.`]),
+    ...(none.length === 0
+      ? []
+      : [`Nothing is left of ${none.join(" and of ")}. Another call would not run and end the turn: say what was done and what remains.`]),
+  ].join("\n");
 }
 
 function conclude(state: State, turn: Turn, limits: Limits, input: AdvanceInput): SessionEvent[] {

@@ -1,5 +1,5 @@
 import type { Limits } from "@holdfast/protocol";
-import { spentTokens } from "./limits.ts";
+import { takenCost, takenTokens } from "./limits.ts";
 import type { Head } from "./state.ts";
 
 /** What a session has handed on to sessions below it: taken from its own, given back in part when one ends. */
@@ -41,8 +41,8 @@ export function carve(head: Head, limits: Limits, delegated: Delegated, wish: Wi
   if (delegated.running >= childrenAtOnce) return refuse(`${childrenAtOnce} of yours are running, which is the limit; wait for one to end`);
   const below = Math.min(wish.descendants, descendants - delegated.descendants - 1, depth > 1 ? Infinity : 0);
   if (below < 0) return refuse(`${descendants} sessions were started below this one, which is the limit`);
-  const tokens = Math.min(wish.tokens, limits.tokensPerSession - spentTokens(head) - delegated.tokens);
-  const costLeft = limits.costPerSession === null ? null : limits.costPerSession - (head.cost ?? 0) - delegated.cost;
+  const tokens = Math.min(wish.tokens, limits.tokensPerSession - takenTokens({ head, delegated }));
+  const costLeft = limits.costPerSession === null ? null : limits.costPerSession - takenCost({ head, delegated });
   const cost = costLeft === null ? wish.cost : Math.min(wish.cost ?? costLeft, costLeft);
   if (tokens < 1 || (cost !== null && cost <= 0)) return refuse("nothing is left of its tokens or its money");
   return {

@@ -22,29 +22,42 @@ export function spentTokens(head: Head): number {
   return head.usage.inputTokens - head.usage.cachedInputTokens + head.usage.outputTokens;
 }
 
-/**
- * The worst case of the next request's input, without a cache hit. The last request was counted by the provider; what came
- * since has at most a token a character. Before the first: two characters a token, and the fixed parts before the items.
- */
-export function worstInputTokens({ measured, windowChars }: Head): number {
-  if (measured === undefined) return Math.ceil((windowChars + 8_000) / 2);
-  return measured.tokens + Math.max(0, windowChars - measured.chars);
+/** What the limits of tokens and money are held against. */
+export interface Budget {
+  readonly head: Head;
+  readonly limits: Limits;
+  readonly costOf: CostOf | null;
+  /** The worst case of the next request's input, tokens. */
+  readonly worstInput: number;
+  /** What sessions below this one were given: it is theirs. */
+  readonly delegated?: { readonly tokens: number; readonly cost: number };
+}
+
+/** Tokens that are spent or given away. */
+export function takenTokens({ head, delegated }: Pick<Budget, "head" | "delegated">): number {
+  return spentTokens(head) + (delegated?.tokens ?? 0);
+}
+
+/** US dollars that are spent or given away. */
+export function takenCost({ head, delegated }: Pick<Budget, "head" | "delegated">): number {
+  return (head.cost ?? 0) + (delegated?.cost ?? 0);
 }
 
 /** How many output tokens a sampling may still use, so that neither of the session's caps is passed. */
-export function outputAllowance(head: Head, limits: Limits, costOf: CostOf | null): number {
-  return Math.min(remainingTokens(head, limits), affordableOutput(head, limits, costOf));
+export function outputAllowance(budget: Budget): number {
+  return Math.min(remainingTokens(budget), affordableOutput(budget));
 }
 
-function remainingTokens(head: Head, limits: Limits): number {
-  return limits.tokensPerSession - spentTokens(head) - worstInputTokens(head);
+function remainingTokens(budget: Budget): number {
+  return budget.limits.tokensPerSession - takenTokens(budget) - budget.worstInput;
 }
 
 /** What is left of the money once the worst case of the next request's input is paid, in output tokens. */
-function affordableOutput(head: Head, limits: Limits, costOf: CostOf | null): number {
+function affordableOutput(budget: Budget): number {
+  const { limits, costOf, worstInput } = budget;
   if (limits.costPerSession === null || costOf === null) return Infinity;
-  const worst = (outputTokens: number): number => costOf({ ...noUsage, inputTokens: worstInputTokens(head), outputTokens });
-  const left = limits.costPerSession - (head.cost ?? 0) - worst(0);
+  const worst = (outputTokens: number): number => costOf({ ...noUsage, inputTokens: worstInput, outputTokens });
+  const left = limits.costPerSession - takenCost(budget) - worst(0);
   const each = (worst(1_000_000) - worst(0)) / 1_000_000;
   // One token less, as sums of fractions are rounded.
   return left < 0 ? 0 : each > 0 ? Math.max(0, Math.floor(left / each) - 1) : Infinity;
@@ -58,14 +71,21 @@ const smallestRoom = 1_024;
  * request that reserves more. Infinite where the window is not known.
  */
 export function outputRoom(head: Head, contextWindow: number | null): number {
-  return contextWindow === null ? Infinity : Math.max(smallestRoom, contextWindow - worstInputTokens(head));
+  return contextWindow === null ? Infinity : Math.max(smallestRoom, contextWindow - likelyMost(head));
+}
+
+/** No worst case: an answer is not to be cut short for a text that hardly ever comes. */
+function likelyMost({ measured, windowChars }: Head): number {
+  return measured === undefined ? Math.ceil((windowChars + 8_000) / 2) : measured.tokens + Math.max(0, windowChars - measured.chars);
 }
 
 /** The first limit that forbids another step; null where it may go on. */
-export function reachedLimit(head: Head, turn: Turn, limits: Limits, costOf: CostOf | null): Reached | null {
+export function reachedLimit(turn: Turn, budget: Budget): Reached | null {
+  const { limits } = budget;
   if (turn.step >= limits.stepsPerTurn)
     return reach("stepsPerTurn", turn.step, limits.stepsPerTurn, "the limit of steps a turn", "--max-steps");
-  if (turn.calls >= limits.callsPerTurn) {
+  // Where one answer took the last of them, another one without a call says what was done and what remains.
+  if (turn.calls >= limits.callsPerTurn && turn.warned?.includes("callsPerTurn") === true) {
     return reach("callsPerTurn", turn.calls, limits.callsPerTurn, "the limit of tool calls a turn", "--max-tool-calls");
   }
   if (turn.activeMs >= limits.activeMsPerTurn) {
@@ -73,38 +93,39 @@ export function reachedLimit(head: Head, turn: Turn, limits: Limits, costOf: Cos
   }
   const loop = loopOf(turn.repeats ?? noRepeats, limits.sameCallSameResult);
   if (loop?.isReached === true) return { limit: loop.limit, value: loop.value, max: loop.max, reason: describeLoop(loop) };
-  return reachedBudget(head, limits, costOf);
+  return reachedBudget(budget);
 }
 
 /** The cap on money or tokens that forbids another request, a retry included; null where it may go on. */
-export function reachedBudget(head: Head, limits: Limits, costOf: CostOf | null): Reached | null {
-  return reachedCost(head, limits, costOf) ?? reachedTokens(head, limits);
+export function reachedBudget(budget: Budget): Reached | null {
+  return reachedCost(budget) ?? reachedTokens(budget);
 }
 
 function reach(limit: keyof Limits, value: number, max: number, what: string, flag: string): Reached {
   return { limit, value, max, reason: `${what} (${value} of ${max}); raise it with ${flag} and resume` };
 }
 
-function reachedTokens(head: Head, limits: Limits): Reached | null {
-  if (remainingTokens(head, limits) >= smallestAnswer) return null;
-  const what = "the session's limit of tokens, the next request's worst case counted";
-  return reach("tokensPerSession", spentTokens(head), limits.tokensPerSession, what, "--max-tokens");
+function reachedTokens(budget: Budget): Reached | null {
+  if (remainingTokens(budget) >= smallestAnswer) return null;
+  const what = `the session's limit of tokens, the next request's worst case of ${budget.worstInput} counted`;
+  return reach("tokensPerSession", takenTokens(budget), budget.limits.tokensPerSession, what, "--max-tokens");
 }
 
 /**
  * A limit of cost that a person set ends the turn where the cost can't be told, instead of being ignored. The one that holds
  * by itself limits what is known.
  */
-function reachedCost(head: Head, limits: Limits, costOf: CostOf | null): Reached | null {
+function reachedCost(budget: Budget): Reached | null {
+  const { head, limits } = budget;
   const max = limits.costPerSession;
   if (max === null) return null;
-  const spent = Number((head.cost ?? 0).toFixed(6));
+  const spent = Number(takenCost(budget).toFixed(6));
   if (limits.allowsUnknownCost !== true && (head.hasUnknownCost === true || (head.cost === null && head.usage.outputTokens > 0))) {
     const from = limits.costFrom === undefined ? "" : ` (set by ${limits.costFrom})`;
     const reason = `the model's cost is unknown, so the limit of cost can't be held${from}; resume with --limits default to go on without it`;
     return { limit: "costPerSession", value: spent, max, reason };
   }
-  if (spent < max && affordableOutput(head, limits, costOf) >= smallestAnswer) return null;
+  if (spent < max && affordableOutput(budget) >= smallestAnswer) return null;
   const what = "the session's limit of cost in dollars, the next request's worst case counted";
   return reach("costPerSession", spent, max, what, "--max-cost");
 }

@@ -3,6 +3,7 @@ import { HoldfastError } from "@holdfast/protocol/error";
 import { createHasher } from "../hash.ts";
 import { compactedItems, compactedNotice } from "./compacted.ts";
 import { hasImages, withinBounds, withoutSeen } from "./window-images.ts";
+import { noWeight, weighed, type Weight } from "./worst-input.ts";
 
 /**
  * The items a model sees, oldest first. Results are placed in call order, right after the calls of their sampling, however
@@ -13,6 +14,8 @@ export interface Window {
   readonly items: readonly Item[];
   /** Where the untrusted content among them came from, each source once, the first ones. Empty: there is none. */
   readonly untrusted: readonly string[];
+  /** Of its items, and of results that are not placed yet. */
+  readonly weight: Weight;
   /** Whether a result that names this handle for its whole is untrusted. */
   isUntrustedOutput(handle: string): boolean;
   /** `salt`: that of the stored event; only the digest needs it. */
@@ -43,6 +46,7 @@ export function createWindow(isWhole = false): Window {
   const results = new Map<string, Salted>();
   let hasher = createHasher();
   let unhashed: Salted[] = [];
+  let weight = noWeight;
 
   const place = (added: readonly Salted[]): void => {
     if (open.length > 0) throw new HoldfastError("internal", `an item came while the calls ${open.join(", ")} had no result`);
@@ -68,6 +72,9 @@ export function createWindow(isWhole = false): Window {
   return {
     get items() {
       return items;
+    },
+    get weight() {
+      return weight;
     },
     untrusted,
     isUntrustedOutput: (handle) => untrustedOutputs.has(handle) || (hasUntrustedPast && !otherOutputs.has(handle)),
@@ -119,6 +126,7 @@ export function createWindow(isWhole = false): Window {
         default:
           break;
       }
+      weight = weighed(weight, event);
     },
   };
 }
