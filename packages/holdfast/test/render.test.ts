@@ -1,4 +1,4 @@
-import type { Json, Report } from "@holdfast/protocol";
+import type { Approval, Json, Report } from "@holdfast/protocol";
 import type { DriveEnd } from "@holdfast/runtime";
 import { expect, test } from "vitest";
 import { renderApproval, renderEnding } from "../src/render/ending.ts";
@@ -51,6 +51,25 @@ test("a whole turn is told step by step", () => {
     checks   round 2
     check    npm test: pass · 42 passed · exit 0 · 2.3 s · on aaaabbbbcccc"
   `);
+});
+
+test("an answer to what changed meanwhile is said not to count, and no deadline is named that hasn't passed", () => {
+  const of = { approvalId: "apr_1", callId: "c1" };
+  const reason = "files that this command runs have changed; it is asked again";
+  const asked = { id: "apr_2", callId: "c1", reason: "it is a script", scope: {} } as unknown as Approval;
+  const told = (why?: "deadline" | "asked_again") =>
+    [
+      { type: "approval.refused", payload: { approvalId: "apr_1", by: "ann", code: "approval_changed", reason } } as const,
+      { type: "approval.expired", payload: { ...of, ...(why === undefined ? {} : { why }) } } as const,
+      { type: "approval.requested", payload: { approval: asked } } as const,
+    ].map((event, index) => progressOf(120)({ ...event, seq: index + 1, at: 0 }).join("\n"));
+  expect(told("asked_again")).toEqual([
+    expect.stringContaining("of ann doesn't count: files that this command runs have changed; it is asked again"),
+    "",
+    expect.stringContaining("approval apr_2: it is a script"),
+  ]);
+  expect(told("deadline")[1]).toContain("none before the deadline: refused");
+  expect(told()[1]).toBe("answer   none that counts");
 });
 
 test("no line is wider than the terminal and none holds a control code", () => {

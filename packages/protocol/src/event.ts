@@ -182,7 +182,8 @@ export const eventPayloads = {
   }),
   /** An answer that doesn't count, and why. */
   "approval.refused": z.object({ approvalId: z.string(), by: z.string(), code: refusedAnswer, reason: z.string() }),
-  "approval.expired": z.object({ approvalId: z.string(), callId: z.string() }),
+  /** `why`: nobody answered in time, or what would run is no longer what was shown, and it is asked again. Absent in older logs. */
+  "approval.expired": z.object({ approvalId: z.string(), callId: z.string(), why: z.enum(["deadline", "asked_again"]).optional() }),
   "question.asked": z.object({ question }),
   "question.answered": z.object({ questionId: z.string(), callId: z.string(), answer, by: z.string() }),
   "question.expired": z.object({ questionId: z.string(), callId: z.string() }),

@@ -248,6 +248,8 @@ describe("an answer that doesn't count is refused with its reason", () => {
     await send({});
     const again = await drive(ports(), session, { waiting: "return" });
     expect(again.approvals[0]?.reason).toContain("asked again");
+    const { events } = await readSession(world, session);
+    expect(events.flatMap(({ type, payload }) => (type === "approval.expired" ? [payload.why] : []))).toEqual(["asked_again"]);
     expect(tool.runs).toEqual([]);
     await send({});
     await answerApproval(ports(), session, answering(again.approvals[0]));

@@ -145,7 +145,11 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
           message: event.payload.reason,
         });
       case "approval.expired":
-        return within({ type: "approval.expired", approval_id: event.payload.approvalId });
+        return within({
+          type: "approval.expired",
+          approval_id: event.payload.approvalId,
+          ...(event.payload.why === undefined ? {} : { why: event.payload.why }),
+        });
       case "question.asked": {
         const { callId, ...question } = event.payload.question;
         // It is asked by no call: the turn's end names it.

@@ -196,7 +196,9 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       case "approval.refused":
         return row("answer", `of ${event.payload.by} doesn't count: ${event.payload.reason} (${event.payload.code})`, style.care);
       case "approval.expired":
-        return row("answer", "none before the deadline: refused", style.bad);
+        // That the answer didn't count was said, and the question follows anew.
+        if (event.payload.why === "asked_again") return [];
+        return row("answer", event.payload.why === "deadline" ? "none before the deadline: refused" : "none that counts", style.bad);
       case "question.asked":
         return short("asks", `question ${event.payload.question.id}: ${event.payload.question.text}`, style.care);
       case "question.answered": {

@@ -43,7 +43,7 @@ export async function takeAnswer(driver: Driver, op: Answer): Promise<SessionEve
     });
     return [
       ...refused("approval_changed", "files that this command runs have changed; it is asked again"),
-      { type: "approval.expired", payload: { approvalId: approval.id, callId: approval.callId } },
+      { type: "approval.expired", payload: { approvalId: approval.id, callId: approval.callId, why: "asked_again" } },
       again,
     ];
   }

@@ -84,7 +84,7 @@ function expiredApprovals(state: State, turn: Turn, { now, newId }: AdvanceInput
     if (register?.status !== "open" || register.approval.deadline === null || register.approval.deadline > now) return [];
     const text = (callId: string): string => `Nobody answered the approval for call ${callId} before its deadline. It was not run.`;
     return [
-      { type: "approval.expired", payload: { approvalId, callId: register.approval.callId } },
+      { type: "approval.expired", payload: { approvalId, callId: register.approval.callId, why: "deadline" } },
       ...callsOf(register.approval).map((callId) => settledWithout(callId, "denied", text(callId), newId)),
     ];
   });
