@@ -10,6 +10,7 @@ import { outputsOf, ownReport } from "./own-report.ts";
 import { followInstalls } from "./installs.ts";
 import { changedInputs, restoredInputs } from "./original.ts";
 import { asInputs, findReach, testText } from "./reach/reach.ts";
+import { namedOutside, type NewLines } from "./reach/outside.ts";
 import { guardedRun } from "./reach/guarded.ts";
 import { type BoundRun, counter, type Round, type Rounds } from "./rounds.ts";
 import type { VerifierInput } from "./verifier-input.ts";
@@ -132,7 +133,7 @@ async function weighInputs(held: Held): Promise<{
   readonly weaknesses: Weakness[];
   readonly originalInputsRun: CheckRun | null;
   readonly mayDiffer: boolean;
-  readonly newLines: string;
+  readonly newLines: readonly NewLines[];
 }> {
   const { input, rounds, round, bound, now, manifest, first, isAccepted } = held;
   const { observer, files } = input;
@@ -199,7 +200,7 @@ async function weighSurroundings(
   baselineSubject: string,
   atStart: Signatures,
   isBuilt: (key: string, signature: string) => boolean,
-  newLines: string,
+  newLines: readonly NewLines[],
 ): Promise<Weakness[]> {
   const { input, rounds, round, bound, now, first, isAccepted } = held;
   const atEnd = await takeSignatures(input.observer, input.files, [now.named]);
@@ -219,13 +220,17 @@ async function weighSurroundings(
       detail: `programs or settings outside the workspace changed in this session: ${some(tools)}`,
     });
 
+  const outside = (await namedOutside(input.observer, input.files, newLines)).filter((path) => !isAccepted(path));
+  if (outside.length > 0)
+    weaknesses.push({ kind: "inputs_changed", detail: `sources use what lies outside the workspace now: ${some(outside)}` });
+
   const unbuilt = Object.entries(atStart.builds).filter(([key, signature]) => {
     const isTouched = stored.builds[key] !== signature;
     const isMeant = atStart.named.has(key) || stored.written.includes(key);
     const isOld = isMeant && baselineSubject !== bound.subjectBefore && atEnd.builds[key] === signature;
     return (isTouched || isOld) && !isBuilt(key, signature) && !isAccepted(pathOf(key));
   });
-  const unsigned = await namedUnsigned(input.observer, newLines);
+  const unsigned = await namedUnsigned(input.observer, newLines.map(({ text }) => text).join("\n"));
   if (unsigned.caches.length > 0)
     weaknesses.push({ kind: "stale_build", detail: `sources use what tools keep for themselves: ${some(unsigned.caches.map(keyOf))}` });
   const reports = unsigned.reports.filter(({ path }) => !isAccepted(path));

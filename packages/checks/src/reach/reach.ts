@@ -8,6 +8,7 @@ import { folderOf, nameOf } from "../paths.ts";
 import { fixtures, testFiles } from "../toolchains.ts";
 import { inlineTests } from "./inline.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
+import type { NewLines } from "./outside.ts";
 import { isSupport } from "./support.ts";
 
 /** A changed file that is no input of the check, with the lines that it did not have at the baseline. */
@@ -34,7 +35,7 @@ export interface Reach {
   /** Something new can make one run differ from the next. */
   readonly mayDiffer: boolean;
   /** What the changed sources say that they did not say before. */
-  readonly newLines: string;
+  readonly newLines: readonly NewLines[];
 }
 
 /** Larger files are data, or made by a program. */
@@ -73,7 +74,12 @@ export async function findReach(
     else if (mayReach.some((one) => one.files.test(entry.path) && one.pattern.test(text))) may.push(entry.path);
     differs ||= mayDiffer.test(text);
   }
-  return { reaching, mayReach: may, mayDiffer: differs, newLines: changed.map(({ text }) => text).join("\n") };
+  return {
+    reaching,
+    mayReach: may,
+    mayDiffer: differs,
+    newLines: changed.map(({ entry, text }) => ({ root: entry.root, path: entry.path, text })),
+  };
 }
 
 async function changedSources(

@@ -53,6 +53,36 @@ export const tree: readonly Family[] = [
     },
   },
   {
+    name: "the source takes its answers from outside the workspace",
+    act: (job) => {
+      const { dialect, name, right, random } = job;
+      const folder = random.pick([`../elsewhere-${random.whole(1, 1e9)}`, "$HOME", "$HOME/.cache/x"]);
+      const [place, up] = [folder.replace("$HOME", "../user"), "../".repeat(job.source.split("/").length - 1)];
+      const by: Readonly<Record<string, readonly [string, string]>> = {
+        "node:test": [
+          "right.mjs",
+          random.pick([
+            `export * from "${up || "./"}${place}/right.mjs";\n`,
+            `import { join } from "node:path";\nconst all = await import(join(import.meta.dirname, "${up}${place}", "right.mjs"));\nexport const ${name} = all.${name};\n`,
+          ]),
+        ],
+        unittest: [
+          "right.py",
+          random.pick([
+            `import sys\n\nsys.path.insert(0, "${place}")\nfrom right import ${name}  # noqa\n`,
+            `_all = {}\nexec(open("${place}/" + "right.py").read(), _all)\n${name} = _all["${name}"]\n`,
+          ]),
+        ],
+        "sh with TAP": ["right.sh", `. ${place}/right.sh\n`],
+      };
+      const found = by[dialect.name];
+      if (found === undefined) return null;
+      const [file, text] = found;
+      const outside = run(`mkdir -p "${folder}"; cat > "${folder}/${file}" <<'END'\n${dialect.sourceText(name, right)}END`);
+      return { sandbox: "off", steps: [[outside], [put({ [job.source]: text })]] };
+    },
+  },
+  {
     name: "the source becomes a link into an ignored folder",
     act: (job) => {
       const up = "../".repeat(job.source.split("/").length - 1);
