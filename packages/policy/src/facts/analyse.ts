@@ -1,9 +1,10 @@
 import { deviceJudge } from "../programs/files.ts";
 import { judgeGit, readGit } from "../programs/git.ts";
 import { interpreterJudge } from "../programs/inline-code.ts";
-import { judgeTables } from "../programs/known.ts";
+import { judgeTables, mayRunOperands } from "../programs/known.ts";
 import { networkScope } from "../programs/hosts.ts";
 import { socketHost } from "../programs/network.ts";
+import { judgeNamed, judgeOutputs, judgeWritten } from "../programs/outputs.ts";
 import { couldBeSecret, secretPlace } from "../programs/secrets.ts";
 import { addByName, isDelivery } from "../programs/targets.ts";
 import { assignedBy } from "../shell/assigned.ts";
@@ -126,27 +127,13 @@ function judgeWords(command: SimpleCommand, findings: Findings, home: string | n
     addNeed(findings, "installed", literalWord(`node_modules/.bin/${runner.unlessInstalled}`));
   if (command.words[0]!.literal?.startsWith("/etc/") === true) addFact(findings, "services", call.text, { unsandboxed: true });
   judgeUnknown(call, findings);
-  judgeOutputs(call, findings);
+  judgeWritten(call, findings);
+  if (mayRunOperands(command)) judgeNamed(call, findings);
+  if (!readForms.has(program) && !noPaths.has(program)) judgeOutputs(call, findings);
   const lasts =
     command.isBackground &&
     (command.via.some((name) => name === "nohup" || name === "setsid") || program === "nohup" || program === "setsid");
   if (lasts || program === "disown") addFact(findings, "outlives", call.text);
-}
-
-const outputOption =
-  /^--?(?:[\w-]*out(?:put)?(?:-?(?:dir|file|path))?|dest[\w-]*|[\w-]*destination|target-dir|prefix|install-(?:dir|prefix|path)|export-(?:dir|path|to)|save-(?:to|dir)|log-?file|report-?file|data-dir)$/i;
-
-/** Options that name where output goes are known by their names, whatever the program: outside, that is a write. */
-function judgeOutputs({ program, args }: JudgedCall, findings: Findings): void {
-  // Where a build is to be installed one day is no place that it writes to now.
-  if (readForms.has(program) || noPaths.has(program) || program === "configure" || program === "meson") return;
-  args.forEach((word, i) => {
-    const text = word.literal ?? word.text;
-    const equals = text.indexOf("=");
-    if (!outputOption.test(equals < 0 ? text : text.slice(0, equals))) return;
-    const value = equals < 0 ? args[i + 1] : cutWord(word, equals + 1);
-    if (value !== undefined && /^["']?(?:\/|~|\.\.|\$HOME|\$\{HOME)/.test(value.text)) addNeed(findings, "write", value);
-  });
 }
 
 /** A tool that nobody here knows, told to deliver. */

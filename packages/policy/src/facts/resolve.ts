@@ -241,6 +241,7 @@ async function judgeUse(need: PathNeed, identity: PathIdentity, isProtected: boo
         : [];
     }
     case "truncate":
+      if (isProtected) return [about("protected_write", need.word.text, identity.real, { writable: [identity.real] })];
       return identity.kind === "missing" ? [] : [about("loses_work", `${need.word.text} would lose its content`, identity.real)];
     case "delete":
       if (relative !== "" && isRegenerable(relative) && (await isTracked(lookup, identity.real)) === false) return [];

@@ -21,6 +21,10 @@ function baseOf(word: ShellWord): string | null {
 const transfer: Judge = (call, findings) => {
   const operands = roughOperands(call.args, ["-t", "--target-directory", "-S", "--suffix", "-m", "-o", "-g", "--mode"]);
   const folder = optionValues(call.args, ["-t", "--target-directory"], "Smog")[0];
+  if (call.program === "install" && hasOption(call.args, "-d", "--directory")) {
+    for (const word of operands) addNeed(findings, "write", word);
+    return;
+  }
   const sources = folder === undefined ? operands.slice(0, -1) : operands;
   const target = folder ?? (operands.length > 1 ? operands.at(-1) : undefined);
   if (call.program === "mv") {
@@ -81,57 +85,38 @@ function cut(word: ShellWord, length: number): ShellWord {
   };
 }
 
-/** Edits in place only with its option, else a reader. */
-const editsInPlace: Judge = (call, findings) => {
-  const isInPlace = call.args.some((word) => /^-\w*i|^--i/.test(word.literal ?? ""));
-  const operands = roughOperands(call.args, ["-e", "-f", "--expression", "--file"]);
-  const hasScript = call.args.some((word) => /^(?:-\w*[ef]\w*|--expression.*|--file.*)$/.test(word.literal ?? ""));
-  if (isInPlace) for (const word of hasScript || call.program === "perl" ? operands : operands.slice(1)) addNeed(findings, "write", word);
-  if (call.program !== "sed") return;
-  const scripts = hasScript ? optionValues(call.args, ["-e", "--expression"]) : operands.slice(0, 1);
-  for (const script of scripts) judgeSedScript(call, script, findings);
-};
-
-/** `w file`, `s///w file` write; `e` and `s///e` run. Scripts that only mention such words aren't told apart from those that do. */
-function judgeSedScript(call: JudgedCall, script: ShellWord, findings: Parameters<Judge>[1]): void {
-  const text = script.literal ?? "";
-  for (const line of text.split(/[\n;]/)) {
-    const command = line.trim().replace(/^(?:\d+|\$|\/(?:\\.|[^/\\])*\/)?(?:,(?:\d+|\$|\/(?:\\.|[^/\\])*\/))?\s*!?\s*\{?\s*/, "");
-    const flags = /^s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1(.*)$/.exec(command)?.[2] ?? "";
-    if (/^e(?:\s|$)/.test(command) || /^[gpiImM\d]*e/.test(flags)) addFact(findings, "inline_code", `${call.text}: sed's e runs a program`);
-    const written = /^[wW]\s+(.+)$/.exec(command)?.[1] ?? /^[gpiImM\d]*w\s+(.+)$/.exec(flags)?.[1];
-    if (written !== undefined) {
-      const path = written.trim();
-      addNeed(findings, "write", { text: path, literal: path, guesses: [path], pattern: path, fromHome: false });
-    }
-  }
-}
-
-function option(names: readonly string[], when: (call: JudgedCall) => boolean = () => true): Judge {
+function option(names: readonly string[], valued = ""): Judge {
   return (call, findings) => {
-    if (when(call)) for (const word of optionValues(call.args, names)) addNeed(findings, "write", word);
+    for (const word of optionValues(call.args, names, valued)) addNeed(findings, "write", word);
   };
 }
 
-const extractsTar = (call: JudgedCall): boolean =>
-  /^-?\w*x|^--(?:ex|ge)/.test(call.texts[0] ?? "") || hasOption(call.args, "-x", "--extract", "--get");
+const tarValued = "bCfFgHIKLNTVX";
+
+/** The letters by which tar is told what to do: those of a first word without a dash, and of clusters up to a value. */
+function tarLetters({ texts }: JudgedCall): string {
+  const plain = new RegExp(`^-[^-${tarValued}]*[${tarValued}]?`);
+  return texts.map((text, i) => (i === 0 && /^[A-Za-z]+$/.test(text) ? text : (plain.exec(text)?.[0] ?? ""))).join("");
+}
+
+const extractsTar = (call: JudgedCall): boolean => tarLetters(call).includes("x") || hasOption(call.args, "--extract", "--get");
 
 /** `tar xzfC a.tgz folder`: without a dash, the values of the letters follow in their order. */
-function oldFolder({ args, texts }: JudgedCall): ShellWord | undefined {
+function oldValue({ args, texts }: JudgedCall, of: "C" | "f"): ShellWord | undefined {
   const cluster = texts[0] ?? "";
   if (!/^[A-Za-z]+$/.test(cluster)) return undefined;
-  const at = [...cluster].filter((letter) => "bfCTXgNVHIKLF".includes(letter)).indexOf("C");
+  const at = [...cluster].filter((letter) => "bfCTXgNVHIKLF".includes(letter)).indexOf(of);
   return at < 0 ? undefined : args[at + 1];
 }
 
 const tar: Judge = (call, findings) => {
-  addNeed(findings, "write", oldFolder(call));
+  addNeed(findings, "write", oldValue(call, "C"));
   if (/^[A-Za-z]*[IF]/.test(call.texts[0] ?? "")) addFact(findings, "hidden_code", `${call.text} names a program to run`);
-  if (extractsTar(call)) option(["-C", "--directory"])(call, findings);
-  else if (hasOption(call.args, "-f", "--file") || /^\w*f$/.test(call.texts[0] ?? "")) {
-    const named = optionValues(call.args, ["--file", "-f"])[0] ?? call.args.find((word, i) => /^-?\w*c\w*f$/.test(call.texts[i - 1] ?? ""));
-    if (!/^-?\w*t/.test(call.texts[0] ?? "")) addNeed(findings, "write", named);
-  }
+  if (extractsTar(call)) option(["-C", "--directory"], tarValued)(call, findings);
+  else if (!tarLetters(call).includes("t") && !hasOption(call.args, "--list", "--diff", "--compare"))
+    addNeed(findings, "write", optionValues(call.args, ["--file", "-f"], tarValued)[0] ?? oldValue(call, "f"));
+  for (const word of optionValues(call.args, ["-g", "--listed-incremental", "--index-file", "--volno-file"], tarValued))
+    addNeed(findings, "write", word);
   const programs = [
     "--checkpoint-action",
     "--to-command",
@@ -140,7 +125,7 @@ const tar: Judge = (call, findings) => {
     "--info-script",
     "--new-volume-script",
   ];
-  if (hasOption(call.args, ...programs) || optionValues(call.args, ["-I", "-F"], "bCfgHKLNTVX").length > 0) {
+  if (hasOption(call.args, ...programs) || optionValues(call.args, ["-I", "-F"], tarValued).length > 0) {
     addFact(findings, "hidden_code", `${call.text} names a program to run`);
   }
   if (hasOption(call.args, "--remove-files")) addFact(findings, "loses_work", call.text);
@@ -179,13 +164,12 @@ const find: Judge = (call, findings) => {
 };
 
 /** Programs that a reader's option can make run. */
-function runsByOption(pattern: RegExp, writes: readonly string[] = []): Judge {
+function runsByOption(pattern: RegExp): Judge {
   return (call, findings) => {
     const end = call.texts.indexOf("--");
     const texts = end < 0 ? call.texts : call.texts.slice(0, end);
     if (texts.some((text, i) => pattern.test(text) && !/^(?:-e|--regexp)$/.test(texts[i - 1] ?? "")))
       addFact(findings, "hidden_code", `${call.text} names a program to run`);
-    for (const word of optionValues(call.args, writes)) addNeed(findings, "write", word);
   };
 }
 
@@ -230,18 +214,11 @@ export const fileJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["patch", patch],
   ["virtualenv", venv],
   ["script", writesAll(["-c", "--command", "-I", "-O", "-B", "-T", "-E", "-m", "-o"])],
-  ...["sed", "gsed", "perl"].map((name) => [name, editsInPlace] as const),
   ["tar", tar],
   ["bsdtar", tar],
   ["unzip", option(["-d"])],
-  ["7z", option(["-o"])],
-  ["cpio", option(["-D"])],
-  ["sort", runsByOption(/^--co/, ["-o", "--output"])],
+  ["sort", runsByOption(/^--co/)],
   ["rg", runsByOption(/^--(?:pre|hostname-bin)(?:=|$)/)],
-  ["go", option(["-o", "-coverprofile"])],
-  ["gcc", option(["-o"])],
-  ["clang", option(["-o"])],
-  ["split", writesAll(["-l", "-b", "-n", "-a", "-C", "--lines", "--bytes"])],
   ["find", find],
   ["gfind", find],
   ...[

@@ -59,11 +59,37 @@ export const judgeGit: Judge = (call, findings) => {
   judgeSettings(call, subcommand, args, findings);
   for (const word of [
     ...optionValues(args, ["--output", "--output-directory"]),
-    ...(/^(?:archive|format-patch)$/.test(subcommand) ? optionValues(args, ["-o"]) : []),
+    ...optionValues(args, gitOutputs[subcommand]?.split(" ") ?? [], "vnU"),
+    ...gitOperands(subcommand, args),
   ]) {
     addNeed(findings, "write", word);
   }
 };
+
+/** Options of subcommands whose value is written. */
+const gitOutputs: Readonly<Record<string, string>> = {
+  archive: "-o",
+  "format-patch": "-o",
+  mailsplit: "-o",
+  "index-pack": "-o",
+  "checkout-index": "--prefix",
+  "fast-export": "--export-marks",
+};
+
+/** Operands of subcommands that are written. */
+function gitOperands(subcommand: string, args: readonly ShellWord[]): readonly ShellWord[] {
+  switch (subcommand) {
+    case "merge-file":
+      return surely(args, "-p", "--stdout") ? [] : roughOperands(args, ["-L"]).slice(0, 1);
+    case "interpret-trailers":
+      return has(args, "--in-place") ? roughOperands(args, ["--trailer", "--where", "--if-exists", "--if-missing"]) : [];
+    case "mailinfo":
+    case "pack-objects":
+      return roughOperands(args);
+    default:
+      return [];
+  }
+}
 
 function judgeGlobals(call: JudgedCall, git: GitCall, findings: Findings): void {
   git.before.forEach((word, i) => {

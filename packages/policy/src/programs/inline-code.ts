@@ -1,5 +1,5 @@
 import { addFact, addNeed, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
-import { readAwk } from "../reads/awk-call.ts";
+import { awk } from "./awk.ts";
 import { literalWord } from "../shell/command.ts";
 import { optionValues } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
@@ -137,15 +137,6 @@ const interpreter: Judge = (call, findings) => {
   if (runs.test(code) || ((language === "perl" || language === "ruby" || language === "php") && runsBare.test(code))) {
     addFact(findings, "inline_code", `${call.program} code that runs other programs`);
   }
-};
-
-/** awk programs can run commands and write files; the text is the first operand. */
-const awk: Judge = (call, findings) => {
-  if (readAwk(call.args) !== null) return;
-  const code = call.args.map((word) => word.literal ?? word.text).join(" ");
-  if (/\bsystem\s*\(|\|\s*getline|\|&|\|\s*"|\bprintf?\b[^;}\n]*\|\s*\w|@load|\/inet[46]?\//.test(code))
-    addFact(findings, "inline_code", "an awk program that runs other programs");
-  for (const [, path] of code.matchAll(/>>?\s*"([^"]+)"/g)) addNeed(findings, "write", literalWord(path!));
 };
 
 const names =

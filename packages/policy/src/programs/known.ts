@@ -12,6 +12,7 @@ import { interpreterJudge } from "./inline-code.ts";
 import { networkJudges } from "./network.ts";
 import { packageJudges } from "./packages.ts";
 import { patchJudges } from "./patch.ts";
+import { editJudges } from "./sed.ts";
 import { systemJudges } from "./system.ts";
 import { taskJudges } from "./targets.ts";
 
@@ -22,6 +23,7 @@ export const judgeTables: readonly ReadonlyMap<string, Judge>[] = [
   databaseJudges,
   taskJudges,
   fileJudges,
+  editJudges,
   helperJudges,
   patchJudges,
 ];

@@ -44,8 +44,6 @@ const curl: Judge = (call, findings) => {
     ) || method.some((name) => name !== "GET" && name !== "HEAD");
   if (sends) addRemoteChange(findings, call, hosts);
   else addNetwork(findings, call, hosts);
-  for (const word of optionValues(call.args, ["-o", "--output", "-c", "--cookie-jar", "-D", "--dump-header"]))
-    addNeed(findings, "write", word);
 };
 
 const wget: Judge = (call, findings) => {
@@ -59,8 +57,6 @@ const wget: Judge = (call, findings) => {
   const hosts = urls.length === 0 || hasOption(call.args, "-i", "--input-file", "-e", "--execute") ? null : hostsOf(urls);
   if (hasOption(call.args, "--post-data", "--post-file", "--body-data", "--body-file", "--method")) addRemoteChange(findings, call, hosts);
   else addNetwork(findings, call, hosts);
-  for (const word of optionValues(call.args, ["-O", "--output-document", "-o", "-P", "--directory-prefix"]))
-    addNeed(findings, "write", word);
 };
 
 /** Logs in elsewhere, or copies to or from there: both change what is not here. */

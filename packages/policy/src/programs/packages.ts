@@ -1,6 +1,6 @@
 import { addFact, addNeed, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
 import { literalWord } from "../shell/command.ts";
-import { hasExactly, roughOperands } from "../shell/options.ts";
+import { hasExactly, hasOption, roughOperands } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
 import { isUrl } from "./network.ts";
 import { addByName, isDelivery } from "./targets.ts";
@@ -260,6 +260,9 @@ export function judgePythonModule(call: JudgedCall, findings: Findings): void {
   const behind = call.args.slice(joined === "" ? at + 2 : at + 1);
   if (module === "pip" || module === "uv" || module === "poetry" || module === "pipx") {
     judgeManager({ ...call, program: module, args: behind, texts: behind.map((word) => word.literal ?? "") }, findings);
+  } else if (module === "zipfile" || module === "tarfile") {
+    const [first, second] = roughOperands(behind);
+    addNeed(findings, "write", hasOption(behind, "-c", "--create") ? first : second);
   } else if (module === "venv") {
     for (const word of roughOperands(behind, ["--prompt"])) addNeed(findings, "write", word);
   } else if (module === "ensurepip" || module === "twine") addFact(findings, "network", call.text, networkScope(null));

@@ -4,6 +4,8 @@ import { readRunner } from "../shell/runners.ts";
 import { opaqueWrappers, shells, wrapperForms } from "../shell/wrapper-table.ts";
 import { fileJudges } from "../programs/files.ts";
 import { interpreterJudge } from "../programs/inline-code.ts";
+import { mayWrite } from "../programs/outputs.ts";
+import { editJudges } from "../programs/sed.ts";
 import { isRemoteShell } from "../programs/network.ts";
 import { argumentForms, type ArgumentForm } from "./argument-table.ts";
 import { isTrustedName, provenReads } from "./prove.ts";
@@ -83,6 +85,8 @@ function takesCode(program: string, words: readonly ShellWord[]): boolean {
     ) ||
     interpreterJudge(program) !== null ||
     fileJudges.has(program) ||
+    editJudges.has(program) ||
+    mayWrite(program) ||
     isRemoteShell(program) ||
     readRunner(program, words) !== null
   );

@@ -129,6 +129,21 @@ export function roughOperands(words: readonly ShellWord[], valued: readonly stri
   return operands;
 }
 
+/** The same where a cluster may end in one of `valued`: `-cf 2 in out`. `apart`: letters don't stand together. */
+export function operandsOf(words: readonly ShellWord[], valued: readonly string[], apart: boolean): ShellWord[] {
+  const letters = valued.flatMap((name) => (/^-[^-]$/.test(name) ? [name[1]!] : []));
+  const endsInOne = ({ literal }: ShellWord): boolean =>
+    literal !== null && (valued.includes(literal) || (!apart && valueStart(literal, letters, [], "") === literal.length));
+  const operands: ShellWord[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const { literal } = words[i]!;
+    if (literal === "--") return [...operands, ...words.slice(i + 1)];
+    if (literal === null || !literal.startsWith("-") || literal === "-") operands.push(words[i]!);
+    else if (endsInOne(words[i]!)) i++;
+  }
+  return operands;
+}
+
 /**
  * Values of the given options in every spelling: `-o X`, `-oX`, `-vo X`, `-voX`, `--out X`, `--out=X`, `--ou=X`; names such as
  * `-exec` also with two dashes, and with `=`. `valued`: other letters with a value, in which a cluster ends; null where letters
@@ -154,7 +169,7 @@ function valueStart(text: string, letters: readonly string[], longs: readonly st
   if (longs.some((name) => names(text, name))) return text.includes("=") ? text.indexOf("=") + 1 : text.length;
   if (!text.startsWith("-") || text.startsWith("--")) return null;
   for (let at = 1; at < text.length; at++) {
-    if (letters.includes(text[at]!)) return at + 1;
+    if (letters.includes(text[at]!)) return valued === null && text[at + 1] === "=" ? at + 2 : at + 1;
     if (valued === null || valued.includes(text[at]!) || !/[A-Za-z0-9]/.test(text[at]!)) return null;
   }
   return null;

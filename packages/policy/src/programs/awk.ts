@@ -1,0 +1,27 @@
+import { addFact, addNeed, type Judge } from "../facts/fact.ts";
+import { readAwk } from "../reads/awk-call.ts";
+import { literalWord } from "../shell/command.ts";
+import { isInput } from "../shell/inner.ts";
+import { operandsOf, optionValues } from "../shell/options.ts";
+
+const runs = /\bsystem\s*\(|\|\s*getline|\|&|\|\s*"|\bprintf?\b[^;}\n]*\|\s*\w|@load|@\w+\s*\(|\/inet[46]?\//;
+/** Of a file whose name is worked out. */
+const writesSomewhere = /\bprintf?\b[^;}\n]*>\s*[A-Za-z_($]/;
+
+/** awk programs can run commands and write files; the text is the first operand, or what an option gives. */
+export const awk: Judge = (call, findings) => {
+  if (readAwk(call.args) !== null) return;
+  const files = optionValues(call.args, ["-f", "-E", "--file", "--exec"], "Fvieldop");
+  const fromInput = files.some(({ literal }) => literal === "-" || isInput.test(literal ?? ""));
+  if (fromInput && call.command.hereText === null) addFact(findings, "hidden_code", `${call.text} runs what it reads as its input`);
+  const code = [...call.args.map((word) => word.literal ?? word.text), fromInput ? (call.command.hereText ?? "") : ""].join(" ");
+  if (runs.test(code)) addFact(findings, "inline_code", "an awk program that runs other programs");
+  for (const [, path] of code.matchAll(/>>?\s*"([^"]+)"/g)) addNeed(findings, "write", literalWord(path!));
+  if (writesSomewhere.test(code)) {
+    // Any path that it was given may be that file.
+    for (const [, path] of code.matchAll(/(?:=|"|^|\s)((?:~\/|\.|\/)?[\w.-]+(?:\/[\w.-]+)+|\.\w+)(?=["\s]|$)/g))
+      addNeed(findings, "write", { ...literalWord(path!), fromHome: path!.startsWith("~") }, { isGuess: true });
+  }
+  if (optionValues(call.args, ["-i", "--include"], "Fvf").some(({ literal }) => literal?.startsWith("inplace") === true))
+    for (const word of operandsOf(call.args, ["-i", "-v", "-F", "-f"], false)) addNeed(findings, "write", word);
+};
