@@ -1,5 +1,5 @@
 import { redact, redactHeld, withoutPrivateKeys } from "./redact.ts";
-import { beginningOfSecret } from "./writings.ts";
+import { beginningOfSecret, openEdge } from "./writings.ts";
 
 /** Takes secrets out of a text that comes in pieces: one that is cut in two is found as well. */
 export interface StreamRedactor {
@@ -18,9 +18,11 @@ export function createStreamRedactor(values: () => readonly string[]): StreamRed
   return {
     push(piece) {
       const secrets = values();
-      const text = withoutPrivateKeys(redactHeld(held + piece, secrets));
+      const raw = held + piece;
+      const edge = openEdge(raw, secrets);
+      const text = withoutPrivateKeys(redactHeld(raw.slice(0, edge), secrets));
       const from = holdFrom(text, secrets);
-      held = text.slice(from);
+      held = text.slice(from) + raw.slice(edge);
       // A known format is as long as its word: it is looked for once that has ended.
       return redact(text.slice(0, from), secrets);
     },

@@ -1,16 +1,24 @@
+import { lineBreak, piecesOf, withEdges, type Edges, type Range } from "./base64-pieces.ts";
+
 /** Shorter values would hit ordinary words. */
 export const shortestSecret = 8;
 
 /** The shortest piece of a base64 or hex text that counts as a secret's: what is shorter could stand there by chance. */
 const shortestPiece = 9;
 
-const known = new Map<string, readonly string[]>();
+interface Writing {
+  readonly text: string;
+  readonly edges?: Edges;
+}
+
+const known = new Map<string, readonly Writing[]>();
 
 /**
  * The texts in which a secret may stand, itself first: as within JSON, within a URL, in base64 and in hex. In base64 also as
- * a part of something larger (`user:secret`): of each of the three ways to cut its bytes, the digits that it alone decides.
+ * a part of something larger (`user:secret`): of each of the three ways to cut its bytes, the digits that it alone decides,
+ * and at their ends those that it decides in part.
  */
-export function writingsOf(secret: string): readonly string[] {
+function writingsOf(secret: string): readonly Writing[] {
   const found = known.get(secret);
   if (found !== undefined) return found;
   // Values that are refreshed come and go.
@@ -18,10 +26,9 @@ export function writingsOf(secret: string): readonly string[] {
   const bytes = new TextEncoder().encode(secret);
   // A terminal writes its own line breaks.
   const plain = [secret, ...["\n", "\r\n"].map((end) => secret.replaceAll(/\r?\n/g, end))].flatMap(plainWritings);
-  const encoded = [0, 1, 2].map((offset) => base64Piece(bytes, offset));
   const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const pieces = [...encoded, ...encoded.map((piece) => piece.replaceAll("+", "-").replaceAll("/", "_")), hex, hex.toUpperCase()];
-  const writings = [...new Set([...plain, ...pieces.filter((piece) => piece.length >= shortestPiece)])];
+  const encoded: Writing[] = [...piecesOf(secret), { text: hex }, { text: hex.toUpperCase() }];
+  const writings = [...[...new Set(plain)].map((text) => ({ text })), ...encoded.filter(({ text }) => text.length >= shortestPiece)];
   known.set(secret, writings);
   return writings;
 }
@@ -50,14 +57,6 @@ function asHtml(text: string, apostrophe: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => names[sign] ?? sign);
 }
 
-/** The base64 digits that depend on these bytes alone, where `offset` others stand before them in their group of three. */
-function base64Piece(bytes: Uint8Array, offset: number): string {
-  const padded = "\0".repeat(offset) + String.fromCharCode(...bytes);
-  const digits = btoa(padded).replace(/=+$/, "");
-  // Six bits a digit: the first that holds none of what stands before, the last that is filled by the value's own bits.
-  return digits.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
-}
-
 interface Writings {
   /** Longest first, so that no part of a longer value is left. */
   readonly all: readonly string[];
@@ -65,6 +64,10 @@ interface Writings {
   readonly inJson: readonly string[];
   /** Those that a program may break into lines wherever it likes. */
   readonly breakable: readonly string[];
+  /** Of those in base64. */
+  readonly edges: ReadonlyMap<string, Edges>;
+  /** Matches the end of a text that may be a digit before one of them. */
+  readonly before: RegExp | null;
 }
 
 /** A store gives the same list while it holds the same values. */
@@ -74,9 +77,17 @@ function listsOf(secrets: readonly string[]): Writings {
   const found = lists.get(secrets);
   if (found !== undefined) return found;
   const each = secrets.filter((secret) => secret.length >= shortestSecret).flatMap(writingsOf);
-  const all = [...new Set(each)].sort((a, b) => b.length - a.length);
+  const all = [...new Set(each.map(({ text }) => text))].sort((a, b) => b.length - a.length);
+  const edges = new Map(each.flatMap(({ text, edges: own }) => (own === undefined ? [] : [[text, own] as const])));
+  const digits = [...edges.values()].map((one) => one.digits).join("");
   const inJson = [...new Set(all.map((writing) => JSON.stringify(writing).slice(1, -1)))];
-  const made = { all, inJson, breakable: all.filter((writing) => /^[\w+/-]+$/.test(writing)) };
+  const made = {
+    all,
+    inJson,
+    breakable: all.filter((writing) => /^[\w+/-]+$/.test(writing)),
+    edges,
+    before: digits === "" ? null : new RegExp(`[${digits}]$`),
+  };
   lists.set(secrets, made);
   return made;
 }
@@ -86,13 +97,11 @@ export function writingsOfAll(secrets: readonly string[]): readonly string[] {
   return listsOf(secrets).all;
 }
 
-/** A line break, with what the next line is set in by; also as it stands within JSON. */
-const lineBreak = String.raw`(?:\r?\n|(?:\\+r)?\\+n)[ \t]*`;
 const breaks = new RegExp(`(?<=[\\w+/-])${lineBreak}(?=[\\w+/-])`, "g");
 
 /** Where a text holds a secret that was broken into lines, as base64 and hex are. */
-export function brokenWritings(text: string, secrets: readonly string[]): { readonly from: number; readonly to: number }[] {
-  const { breakable } = listsOf(secrets);
+export function brokenWritings(text: string, secrets: readonly string[]): Range[] {
+  const { breakable, edges } = listsOf(secrets);
   if (breakable.length === 0) return [];
   const whole = text.replace(breaks, "");
   if (whole.length === text.length) return [];
@@ -100,7 +109,7 @@ export function brokenWritings(text: string, secrets: readonly string[]): { read
     .filter((writing) => whole.includes(writing))
     .flatMap((writing) => {
       const pattern = new RegExp([...writing].map((digit) => (digit === "+" ? "\\+" : digit)).join(`(?:${lineBreak})?`), "g");
-      return [...text.matchAll(pattern)].map(({ 0: found, index }) => ({ from: index, to: index + found.length }));
+      return [...text.matchAll(pattern)].map(({ 0: found, index }) => withEdges(text, index, index + found.length, edges.get(writing)));
     });
 }
 
@@ -109,20 +118,40 @@ export function holdsSecret(text: string, secrets: readonly string[]): boolean {
   return listsOf(secrets).inJson.some((writing) => text.includes(writing)) || brokenWritings(text, secrets).length > 0;
 }
 
+/** Where a text holds one of the writings unbroken; in base64 with its edges. */
+export function wholeWritings(text: string, writing: string, secrets: readonly string[]): Range[] {
+  const edges = listsOf(secrets).edges.get(writing);
+  const found: Range[] = [];
+  for (let at = text.indexOf(writing); at !== -1; at = text.indexOf(writing, at + writing.length))
+    found.push(withEdges(text, at, at + writing.length, edges));
+  return found;
+}
+
 /** The text with a mark in place of each. */
 export function withoutSecrets(text: string, secrets: readonly string[], mark: string): string {
   let clean = text;
-  for (const writing of writingsOfAll(secrets)) if (clean.includes(writing)) clean = clean.replaceAll(writing, mark);
-  const broken = brokenWritings(clean, secrets).sort((a, b) => b.from - a.from);
-  for (const { from, to } of broken) clean = clean.slice(0, from) + mark + clean.slice(to);
-  return clean;
+  for (const writing of writingsOfAll(secrets))
+    if (clean.includes(writing)) clean = marked(clean, wholeWritings(clean, writing, secrets), mark);
+  return marked(clean, brokenWritings(clean, secrets), mark);
+}
+
+function marked(text: string, ranges: readonly Range[], mark: string): string {
+  if (ranges.length === 0) return text;
+  const pieces: string[] = [];
+  let at = 0;
+  for (const { from, to } of [...ranges].sort((a, b) => a.from - b.from)) {
+    if (from >= at) pieces.push(text.slice(at, from), mark);
+    at = Math.max(at, to);
+  }
+  return pieces.join("") + text.slice(at);
 }
 
 /**
- * Where the end of a text may be the beginning of a secret whose rest is still to come; the text's length where it is none.
+ * Where the end of a text may be the beginning of a secret whose rest is still to come, or of the digits at its ends; the
+ * text's length where it is none.
  */
 export function beginningOfSecret(text: string, secrets: readonly string[]): number {
-  const { all, breakable } = listsOf(secrets);
+  const { all, breakable, before } = listsOf(secrets);
   const longest = all[0]?.length ?? 0;
   const start = Math.max(0, text.length - 2 * longest);
   const tail = text.slice(start);
@@ -130,7 +159,23 @@ export function beginningOfSecret(text: string, secrets: readonly string[]): num
   let broken = begun(breakable, tail.replaceAll(/[\r\n \t]/g, ""));
   let at = text.length;
   for (; broken > 0; at -= 1) if (!/[\r\n \t]/.test(text[at - 1] ?? "")) broken -= 1;
-  return Math.min(text.length - begun(all, tail), at);
+  const from = Math.min(text.length - begun(all, tail), at);
+  const edge = from < text.length ? text.slice(start, from).trimEnd().length + start : from;
+  return edge > start && before?.test(text.slice(edge - 1, edge)) === true ? edge - 1 : from;
+}
+
+/** Where a piece in base64 begins at whose end a digit or what fills its last group may be still to come; else the text's length. */
+export function openEdge(text: string, secrets: readonly string[]): number {
+  const { all, edges } = listsOf(secrets);
+  const start = Math.max(0, text.length - 3 * (all[0]?.length ?? 0));
+  const tail = text.slice(start);
+  const joined = tail.replaceAll(/[\r\n \t]/g, "");
+  const open = [...edges].flatMap(([writing, own]): number[] => {
+    if (own.open === null || !joined.includes(writing)) return [];
+    const found = [...wholeWritings(tail, writing, secrets), ...brokenWritings(tail, secrets)];
+    return found.flatMap(({ from, piece }) => (own.open?.test(tail.slice(piece)) === true ? [start + from] : []));
+  });
+  return Math.min(text.length, ...open);
 }
 
 /** How much of a writing's beginning a text ends with, short of the whole. */

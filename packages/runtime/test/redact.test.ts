@@ -55,6 +55,38 @@ test("a held value goes in whatever writing: within JSON, a URL, base64, hex", (
   }
 });
 
+test("of base64 the whole goes: no digit is left that holds bits of the value, nor what fills the last group, also from a stream", () => {
+  const held = ["p4ssw0rd+/~~", "p4ssw0rd+/~~?", "p4ssw0rd+/~~??", "\u00fc\u00ff\u00ff>>secret"];
+  for (const value of held) {
+    for (const before of ["", "u", "us", "user:"]) {
+      for (const after of ["", ":", ":x", ":xy"]) {
+        const [start, middle] = [Buffer.from(before), Buffer.from(value)];
+        const bits = { from: start.length * 8, to: (start.length + middle.length) * 8 };
+        for (const kind of ["base64", "base64url"] as const) {
+          const whole = Buffer.from(`${before}${value}${after}`).toString(kind);
+          // What is left are the digits that hold none of its bits.
+          const wanted = `is ${whole.slice(0, Math.floor(bits.from / 6))}${redactionMark}${after === "" ? "" : whole.slice(Math.ceil(bits.to / 6))} here`;
+          for (const columns of [76, 64, 5]) {
+            for (const end of ["\n", "\r\n"]) {
+              const broken = (whole.match(new RegExp(`.{1,${columns}}`, "g")) ?? []).join(columns < whole.length ? end : "");
+              expect(redact(`is ${broken} here`, [value]).replaceAll(/\r?\n/g, "")).toBe(wanted);
+              expect(redactDeep([`is ${broken} here`], [value])).toEqual([redact(`is ${broken} here`, [value])]);
+            }
+          }
+          for (const size of [1, 2, 3, 7, 50]) {
+            const stream = createStreamRedactor(() => [value]);
+            const pieces = `is ${whole} here`.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
+            expect(pieces.map((piece) => stream.push(piece)).join("") + stream.end(), `${whole} by ${size}`).toBe(wanted);
+          }
+        }
+      }
+    }
+  }
+  expect(redact(`?a=${encodeURIComponent(Buffer.from("p4ssw0rd+/~~?").toString("base64"))}&b`, ["p4ssw0rd+/~~?"])).toBe(
+    `?a=${redactionMark}&b`,
+  );
+});
+
 test("it goes as other programs write it, from a text and from deep within a value", () => {
   const hard = `p4ss'(w)/+rd "<ü>" &\nmore!*`;
   const python = encodeURIComponent(hard)

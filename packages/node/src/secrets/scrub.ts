@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { brokenWritings, writingsOfAll } from "@holdfast/runtime/writings";
+import { brokenWritings, wholeWritings, writingsOfAll } from "@holdfast/runtime/writings";
 
 const pieceBytes = 1024 * 1024;
 
@@ -29,8 +29,9 @@ export function scrubFile(path: string, secrets: readonly string[]): void {
         writeSync(file, piece, from, to - from, at + from);
       };
       for (const writing of writings) {
-        for (let found = piece.indexOf(writing); found !== -1; found = piece.indexOf(writing, found + writing.length))
-          overwrite(found, found + writing.length);
+        // In bytes, as offsets in a text are others where a character has several of them.
+        if (piece.includes(writing))
+          for (const { from, to } of wholeWritings(piece.toString("latin1"), writing.toString("latin1"), secrets)) overwrite(from, to);
       }
       for (const { from, to } of brokenWritings(piece.toString("latin1"), secrets)) overwrite(from, to);
       if (length < buffer.length) return;
