@@ -42,6 +42,24 @@ const folders: Plugin = {
   },
 };
 
+/** `new URL("./name.ts", import.meta.url)` names the program of a thread: it is an entry of its own. */
+const threads: Plugin = {
+  name: "threads",
+  transform: {
+    filter: { code: "import.meta.url" },
+    handler(code, file) {
+      const programs = /new URL\(\s*"(\.\/[\w-]+)\.ts",\s*import\.meta\.url\s*\)/g;
+      return {
+        map: null,
+        code: code.replaceAll(programs, (_, path: string) => {
+          this.emitFile({ type: "chunk", id: resolve(file, "..", `${path}.ts`), fileName: `${basename(path)}.js` });
+          return `new URL("./${basename(path)}.js", import.meta.url)`;
+        }),
+      };
+    },
+  },
+};
+
 /**
  * Node's own modules are taken without an import statement: that one touches every export of the module, and behind some
  * of them lie further ones that nobody asked for (the whole of `fetch` behind `node:http`), 10 ms of a start.
@@ -64,7 +82,7 @@ try {
     input: { main: "packages/holdfast/src/main.ts", "apply-patch": "packages/holdfast/src/apply-patch.ts", ...Object.fromEntries(entries) },
     platform: "node",
     external,
-    plugins: [folders, builtins],
+    plugins: [folders, threads, builtins],
   });
   await bundle.write({ dir: fresh, format: "esm", sourcemap: true, minify: false, chunkFileNames: "[name]-[hash].mjs" });
   await bundle.close();

@@ -4,7 +4,7 @@ import type { TreeNode } from "@holdfast/protocol";
 import { readDigest } from "../observer/digest.ts";
 import type { ListPlaces } from "../observer/list.ts";
 import { decodeName, fsPath } from "../observer/names.ts";
-import { type CachedDigest, holds, type StatCache, statSignature } from "../observer/stat-cache.ts";
+import { type CachedDigest, holds, nextLook, type StatCache, statSignature } from "../observer/stat-cache.ts";
 import { neverInScope } from "../observer/walk.ts";
 import { isBare } from "../sandbox/made.ts";
 import { isBelow, readScope, type Scope, scopeOf } from "./scope.ts";
@@ -63,9 +63,10 @@ export async function readTree(places: ListPlaces, root: Tree["root"], rules: Re
 export async function lookAgain(places: ListPlaces, tree: Tree): Promise<SeenChange[]> {
   const changes: SeenChange[] = [];
   const appeared = lookAtFolders(tree, changes);
-  let count = 0;
+  const number = nextLook();
+  await tree.root.cache.look(tree.root.path, number);
   for (const [path, entry] of tree.entries) {
-    if (++count % slice === 0) await nextTurn();
+    if (entry.seenBy === number) continue;
     const stat = look(tree, path);
     if (stat !== null && holds(entry, stat)) continue;
     if (stat === null || stat.isDirectory()) {
@@ -200,7 +201,7 @@ async function readEntry(
   if (read === null) return null;
   const { bytes, stat: readStat, ...content } = read;
   const { size, mtimeMs, ctimeMs, ino, mode } = readStat;
-  const entry: CachedDigest = { ...content, stat: { size, mtimeMs, ctimeMs, ino, mode }, readAt, seenBy: 0, record: null };
+  const entry: CachedDigest = { ...content, stat: { size, mtimeMs, ctimeMs, ino, mode }, readAt, seenBy: 0, record: null, row: -1 };
   tree.entries.set(path, entry);
   tree.root.cache.set(path, entry);
   return { entry, bytes };

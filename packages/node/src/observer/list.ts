@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { sha256 } from "@holdfast/runtime/hash";
+import { lookAt } from "../files/missing.ts";
 import { regularText } from "../files/regular.ts";
 import { exactRule, rootedRules } from "./ignore-rules.ts";
 import { type Git, gitLine } from "./git.ts";
 import { decodeNames, fsPath } from "./names.ts";
+import { isClearlyOlder, statSignature } from "./stat-cache.ts";
 import { walkFiles } from "./walk.ts";
 
 /** A path in scope, relative to its root. `oid` is what the index holds for it, null where it is not tracked (or in conflict). */
@@ -47,6 +49,8 @@ interface WholeList {
 interface StagedFiles {
   /** What git printed, and for which folder and number of repository. */
   readonly printed: Buffer;
+  /** The index file before git read it; null where that doesn't tell when it is another. */
+  signature: string | null;
   readonly inside: string;
   readonly repo: number;
   readonly files: readonly Listed[];
@@ -99,12 +103,15 @@ async function listRepository(lister: Lister, prefix: string, depth: number): Pr
   // A repository that appeared since can't say what of it is ignored: its rules are the session's own.
   const given = lister.given === null ? null : (lister.given[prefix] ?? "");
   const others = (rules: string | null): Promise<string[] | null> => untracked(lister, folder, rules);
-  const [printed, listed] = await Promise.all([git(folder, ["ls-files", "-s", "-z"]), others(given)]);
-  if (printed.code !== 0 || listed === null) return false;
+  const signature = indexSignature(folder);
+  const known = lister.indexes.get(folder);
+  const isKnown = signature !== null && known?.signature === signature;
+  const [printed, listed] = await Promise.all([isKnown ? known.printed : stagedFiles(git, folder), others(given)]);
+  if (printed === null || listed === null) return false;
 
   const repo = lister.repos.push(prefix) - 1;
   const inside = prefix === "" ? "" : `${prefix}/`;
-  const staged = readIndex(lister, folder, inside, repo, printed.stdout);
+  const staged = readIndex(lister, folder, inside, repo, printed, signature);
   lister.staged.push(staged);
   const nested = staged.files.filter((file) => file.gitMode === "160000").map((file) => file.path.slice(inside.length));
   for (const path of listed) {
@@ -122,9 +129,24 @@ async function listRepository(lister: Lister, prefix: string, depth: number): Pr
   return true;
 }
 
-function readIndex(lister: Lister, folder: string, inside: string, repo: number, printed: Buffer): StagedFiles {
+async function stagedFiles(git: Git, folder: string): Promise<Buffer | null> {
+  const { code, stdout } = await git(folder, ["ls-files", "-s", "-z"]);
+  return code === 0 ? stdout : null;
+}
+
+/** Of the index of a repository whose folder lies in `folder`; null where there is none, and where it may change unseen. */
+function indexSignature(folder: string): string | null {
+  const now = Date.now();
+  const stat = lookAt(join(folder, ".git/index"));
+  return stat?.isFile() === true && isClearlyOlder(stat, now) ? statSignature(stat) : null;
+}
+
+function readIndex(lister: Lister, folder: string, inside: string, repo: number, printed: Buffer, signature: string | null): StagedFiles {
   const known = lister.indexes.get(folder);
-  if (known !== undefined && known.inside === inside && known.repo === repo && known.printed.equals(printed)) return known;
+  if (known !== undefined && known.inside === inside && known.repo === repo && known.printed.equals(printed)) {
+    known.signature = signature;
+    return known;
+  }
   const files: Listed[] = [];
   const paths = new Set<string>();
   for (const line of decodeNames(printed)) {
@@ -136,7 +158,7 @@ function readIndex(lister: Lister, folder: string, inside: string, repo: number,
     paths.add(path);
     files.push({ path, oid: stage === "0" ? oid : null, gitMode, repo });
   }
-  const read = { printed, inside, repo, files, paths };
+  const read = { printed, signature, inside, repo, files, paths };
   lister.indexes.set(folder, read);
   return read;
 }

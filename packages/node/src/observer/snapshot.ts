@@ -7,7 +7,7 @@ import type { KeptContents } from "./kept.ts";
 import { type Listed, type Listing, type ListPlaces, listScope } from "./list.ts";
 import { type FileRecord, type Manifest, subjectOf } from "./manifest.ts";
 import { fsPath } from "./names.ts";
-import { type CachedDigest, holds, type StatCache } from "./stat-cache.ts";
+import { type CachedDigest, nextLook, type StatCache } from "./stat-cache.ts";
 import { lookAt } from "../files/missing.ts";
 
 export interface SnapshotRoot {
@@ -27,9 +27,6 @@ const keptBound = 64 * 1024 * 1024;
 /** Files looked at before other work gets its turn. */
 const slice = 500;
 
-/** Numbers snapshots within this process. */
-let snapshots = 0;
-
 /** Reads the whole scope of all roots. `scope` gives the ignore rules and the files that stay in scope. */
 export async function takeSnapshot(
   places: ListPlaces,
@@ -42,10 +39,10 @@ export async function takeSnapshot(
   const rules: Record<string, Listing["rules"]> = {};
   const trees: (string | null)[] = [];
   const room = { bytes: keptBound };
-  const number = (snapshots += 1);
+  const number = nextLook();
   for (const root of roots) {
     // The files known from before are looked at while git lists those of today.
-    const [listing] = await Promise.all([listScope(places, root.path, scope?.rules[root.id] ?? null), statKnown(root, number)]);
+    const [listing] = await Promise.all([listScope(places, root.path, scope?.rules[root.id] ?? null), root.cache.look(root.path, number)]);
     const found = await readRoot(root, number, withEarlier(root, listing, scope), listing);
     root.cache.save();
     rules[root.id] = listing.rules;
@@ -54,16 +51,6 @@ export async function takeSnapshot(
     for (const record of found.records) records.push(record);
   }
   return { manifest: { records, rules }, subject: subjectOf(records), gitTree: roots.length === 1 ? (trees[0] ?? null) : null };
-}
-
-async function statKnown(root: SnapshotRoot, number: number): Promise<void> {
-  let count = 0;
-  for (const [path, entry] of root.cache.entries) {
-    const stat = look(root, path);
-    if (stat === null) root.cache.forget(path);
-    else if (holds(entry, stat)) entry.seenBy = number;
-    if (++count % slice === 0) await nextTurn();
-  }
 }
 
 function look(root: SnapshotRoot, path: string): Stats | null {
@@ -152,7 +139,7 @@ async function readRoot(root: SnapshotRoot, number: number, { files, entries }: 
     if (read === null) continue;
     const { bytes, stat: readStat, ...content } = read;
     const { size, mtimeMs, ctimeMs, ino, mode } = readStat;
-    const fresh: CachedDigest = { ...content, stat: { size, mtimeMs, ctimeMs, ino, mode }, readAt, seenBy: number, record: null };
+    const fresh: CachedDigest = { ...content, stat: { size, mtimeMs, ctimeMs, ino, mode }, readAt, seenBy: number, record: null, row: -1 };
     root.cache.set(path, fresh);
     entries[n] = fresh;
     add(listed, fresh, bytes);
