@@ -9,7 +9,7 @@ export type { SessionStanding, SessionView } from "@holdfast/runtime";
 /** The log is enough to read a session. */
 export type StorePorts = Pick<Ports, "log">;
 /** What it takes to put something into a session's inbox. */
-type PostPorts = Pick<Ports, "log" | "ids" | "clock" | "wakeups">;
+type PostPorts = Pick<Ports, "log" | "ids" | "clock" | "wakeups" | "secrets">;
 
 /** Whether the process that holds a lock still lives. */
 type LifePorts = { readonly processes: Pick<Ports["processes"], "isAlive"> };

@@ -57,7 +57,11 @@ export function fakeHosts(options: FakeHostOptions): FakeHosts {
     endedSessions,
     kept,
     openStore: async () => ({
-      ports: { ...shared, processes: { isAlive: (other) => other.label === "alive" } },
+      ports: {
+        ...shared,
+        processes: { isAlive: (other) => other.label === "alive" },
+        secrets: { get: async () => null, values: () => [] },
+      },
       runtime,
       close: async () => {},
     }),

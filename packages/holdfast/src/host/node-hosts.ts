@@ -17,7 +17,7 @@ import { openKnowledge } from "./knowledge.ts";
 import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
 import { createReplays } from "./replay.ts";
-import { createCommandSecrets, createSecrets } from "./secrets.ts";
+import { createCommandSecrets, createSecrets, heldValues } from "./secrets.ts";
 import { openKeyring, readKeptSecrets } from "../secrets/kept.ts";
 import { createPassingSigner, openSigner } from "@holdfast/node/host/signer";
 import { isAlive } from "@holdfast/node/processes/identity";
@@ -26,8 +26,13 @@ import { createWakeups } from "@holdfast/node/host/wakeups";
 
 /** What reading sessions and posting to them takes: neither tools nor commands nor the workspace are loaded. */
 export async function openStore(options: HostOptions): Promise<OpenStore> {
-  const [runtime, { log }] = await Promise.all([import("@holdfast/runtime"), openStores(options)]);
-  return { ports: { log, ids, clock, wakeups: createWakeups(bellOf(options)), processes: { isAlive } }, runtime, close: () => log.close() };
+  const [runtime, { log }, held] = await Promise.all([import("@holdfast/runtime"), openStores(options), heldValues(options)]);
+  const secrets = { get: async () => null, values: () => held };
+  return {
+    ports: { log, ids, clock, wakeups: createWakeups(bellOf(options)), processes: { isAlive }, secrets },
+    runtime,
+    close: () => log.close(),
+  };
 }
 
 /** What one process touches to wake another. */

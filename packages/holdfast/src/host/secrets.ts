@@ -7,6 +7,9 @@ import { isNamedHost } from "@holdfast/runtime/network/hosts";
 import type { Config } from "../config/config.ts";
 import { endpointOf } from "../config/model-choice.ts";
 import { type Env, secretValues } from "../config/provider.ts";
+import { serversOf } from "../mcp/servers.ts";
+import type { HostOptions } from "../runtime-api.ts";
+import { readKeptSecrets } from "../secrets/kept.ts";
 
 export interface SecretParts {
   readonly config: Config;
@@ -67,6 +70,15 @@ export function createSecrets({ config, env, kept, keyring, others, onValue }: S
     return found !== null && (found.fromEnvironment ?? found.kept ?? found.refresh) !== null;
   });
   return { all, calls, hold: calls.hold, names };
+}
+
+/** The values that a process holds without a host, and that nothing it posts may bring into the store. */
+export async function heldValues({ config, env, home }: Pick<HostOptions, "config" | "env" | "home">): Promise<readonly string[]> {
+  const kept = Object.values(await readKeptSecrets(home)).flatMap(({ value }) => (value === undefined ? [] : [value]));
+  const { usable } = await serversOf(config, home, undefined);
+  const secretsOf = usable.length === 0 ? null : (await import("@holdfast/mcp/expand")).secretsOf;
+  const ofServers = usable.flatMap((server) => secretsOf?.(server.config, env) ?? []);
+  return [...new Set([...secretValues(config, env), ...kept, ...ofServers])];
 }
 
 /** What a rule gives to a command: only where the sandbox lets it reach no other hosts than those of the secret. */

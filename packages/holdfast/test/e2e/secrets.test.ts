@@ -134,3 +134,19 @@ test("no key shows in any record, output, request to another place or child's en
   expect(place.server.requests.map((request) => JSON.stringify(request)).filter(hasKey)).toEqual([]);
   expect(filesWithKeys(join(place.home, ".holdfast"))).toEqual(["config.toml"]);
 });
+
+test("what is said with an answer is stored without keys from the moment it is posted", async () => {
+  const ask = { calls: [{ name: "ask_user", input: { question: "which key?" } }] };
+  const place = await createPlace(() => ask);
+  const env = { API_TOKEN: keys.API_TOKEN, MCP_TOKEN: keys.MCP_TOKEN };
+  mkdirSync(join(place.home, ".holdfast"));
+  writeFileSync(
+    join(place.home, ".holdfast/config.toml"),
+    `[secrets.api]\nenv = "API_TOKEN"\nhosts = ["x.test"]\n[mcp.far]\nurl = "https://mcp.invalid/"\nheaders = { authorization = "Bearer \${MCP_TOKEN}" }\nenabled = false\n`,
+  );
+  expect((await place.exec("--approvals", "ask", "go")).code).toBe(4);
+  const said = `it is ${keys.API_TOKEN} or ${keys.MCP_TOKEN}`;
+  const { code, stderr } = await place.start(["answer", said], { env }).finished;
+  expect([code, stderr]).toEqual([0, expect.stringContaining("answered")]);
+  expect(filesWithKeys(join(place.home, ".holdfast"))).toEqual([]);
+});
