@@ -136,9 +136,9 @@ export function mannerFor(
   if (isInterrupted && random.chance(0.25)) return { type: "interrupted", ms: random.whole(60), latestMs };
   const isNeeded = ahead.some((name) => killsInFlight(seen, name) < enough.inFlight);
   if (isNeeded && random.chance(0.5)) return { type: "in flight", replay: rarest(ahead, seen, random), ms: random.whole(30), latestMs };
-  // Once each class has seen its kills in flight, points that are short of theirs come first.
-  const atPoint = !isNeeded && points.some((point) => (seen.points[point] ?? 0) < enough.atPoint) ? 0.82 : 0.66;
-  if (dice < atPoint) return { type: "at a point", latestMs };
+  // Once each class has seen its kills in flight, points that are short of theirs come first, and have time to come up.
+  const isLed = !isNeeded && points.some((point) => (seen.points[point] ?? 0) < enough.atPoint);
+  if (dice < (isLed ? 0.82 : 0.66)) return { type: "at a point", latestMs: isLed ? latestMs * 6 : latestMs };
   if (dice < 0.84) return { type: "in flight", replay: rarest(ahead, seen, random), ms: random.whole(80), latestMs };
   if (dice < 0.87 && ahead.some((name) => name === "keyed" || name === "never")) return request;
   if (dice < 0.9) {
