@@ -181,17 +181,9 @@ function judgeRedirects(command: SimpleCommand, words: Findings): Findings | nul
     }
     if (operator === "<" && target.literal !== null && !target.literal.startsWith("/dev/")) addNeed(words, "read", target);
     else if (operator.startsWith("<") && operator !== "<>") addNeed(written, "read", target);
-    else addNeed(written, (operator === ">" || operator === ">|") && printsNothing(command) ? "truncate" : "write", target);
+    else addNeed(written, /^(?:&?>|>[|&])$/.test(operator) && command.printsNothing ? "truncate" : "write", target);
   }
   return written.facts.length === 0 && written.needs.length === 0 ? null : written;
-}
-
-/** `> file` and its like empty a file; what they put there instead is nothing. */
-function printsNothing({ words }: SimpleCommand): boolean {
-  const program = programOf(words);
-  if (words.length === 0) return true;
-  if (program === ":" || program === "true") return true;
-  return program === "cat" && words.length === 2 && words[1]!.literal === "/dev/null";
 }
 
 /** Programs whose words are no paths, or that judge their paths themselves. */

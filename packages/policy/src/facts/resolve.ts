@@ -242,6 +242,8 @@ async function judgeUse(need: PathNeed, identity: PathIdentity, isProtected: boo
     }
     case "truncate":
       if (isProtected) return [about("protected_write", need.word.text, identity.real, { writable: [identity.real] })];
+      // What may be deleted may be emptied.
+      if (isRegenerable(relative) && (await isTracked(lookup, identity.real)) === false) return [];
       return identity.kind === "missing" ? [] : [about("loses_work", `${need.word.text} would lose its content`, identity.real)];
     case "delete":
       if (relative !== "" && isRegenerable(relative) && (await isTracked(lookup, identity.real)) === false) return [];

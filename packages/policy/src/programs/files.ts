@@ -2,6 +2,7 @@ import { addFact, addNeed, type Judge, type JudgedCall } from "../facts/fact.ts"
 import { isRegenerable } from "../facts/place.ts";
 import { onlyName } from "../reads/find.ts";
 import { cmake } from "./helpers.ts";
+import { nothingFile } from "../shell/nothing.ts";
 import type { ShellWord } from "../shell/command.ts";
 import { hasExactly, hasOption, optionValues, roughOperands } from "../shell/options.ts";
 
@@ -39,7 +40,14 @@ const transfer: Judge = (call, findings) => {
   const keeps =
     hasExactly(call.args, ["-n", "--no-clobber", "-b", "--backup"], "tSmog") ||
     (call.program === "ln" && !hasOption(call.args, "-f", "--force"));
-  addNeed(findings, keeps ? "write" : "overwrite", target, { inside });
+  // What nothing is put over is emptied.
+  const use = sources.some(({ literal }) => literal === nothingFile) ? "truncate" : "overwrite";
+  addNeed(findings, keeps ? "write" : use, target, { inside });
+};
+
+const tee: Judge = ({ args, command }, findings) => {
+  const use = command.isFedNothing && !hasOption(args, "-a", "--append") ? "truncate" : "write";
+  for (const word of roughOperands(args)) addNeed(findings, use, word);
 };
 
 function writesAll(valued: readonly string[] = []): Judge {
@@ -205,10 +213,12 @@ const mkfs: Judge = (call, findings) => addFact(findings, "device_write", call.t
 export const fileJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...["rm", "unlink", "rimraf", "trash", "del-cli", "srm"].map((name) => [name, remove] as const),
   ...["cp", "mv", "ln", "install", "gcp", "gmv", "ditto"].map((name) => [name, transfer] as const),
-  ...["mkdir", "rmdir", "tee", "mkfifo"].map((name) => [name, writesAll(["-m", "--mode"])] as const),
+  ...["mkdir", "rmdir", "mkfifo"].map((name) => [name, writesAll(["-m", "--mode"])] as const),
   ["touch", writesAll(["-d", "-r", "-t", "--date", "--reference"])],
   ...["chmod", "chown", "chgrp", "setfacl", "chattr"].map((name) => [name, changeMode] as const),
   ...["truncate", "shred", "wipe"].map((name) => [name, truncates] as const),
+  ["tee", tee],
+  ["sponge", tee],
   ["dd", dd],
   ["cmake", cmake],
   ["patch", patch],

@@ -1,4 +1,5 @@
 import { addFact, addNeed, type Judge, type JudgedCall } from "../facts/fact.ts";
+import { nothingFile } from "../shell/nothing.ts";
 import { hasOption, optionValues, roughOperands } from "../shell/options.ts";
 
 /** Everyday programs that run another one, or let something go, by one of their options. */
@@ -35,7 +36,8 @@ function cmakeTool({ args, texts }: JudgedCall, findings: Parameters<Judge>[1]):
   const name = texts[1] ?? "";
   if (/^(?:rm|remove|remove_directory)$/.test(name)) for (const word of words) addNeed(findings, "delete", word, { isRecursive: true });
   else if (/^(?:touch|touch_nocreate|make_directory)$/.test(name)) for (const word of words) addNeed(findings, "write", word);
-  else if (/^(?:copy\w*|rename|create_\w*link)$/.test(name)) addNeed(findings, "overwrite", words.at(-1));
+  else if (/^(?:copy\w*|rename|create_\w*link)$/.test(name))
+    addNeed(findings, texts.includes(nothingFile) ? "truncate" : "overwrite", words.at(-1));
   if (name === "rename") addNeed(findings, "delete", words[0]);
 }
 

@@ -1,4 +1,5 @@
 import { addFact, addNeed, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
+import { nothingFile } from "../shell/nothing.ts";
 import type { ShellWord } from "../shell/command.ts";
 import { hasExactly, hasOption, optionValues, roughOperands } from "../shell/options.ts";
 import { hostOf, hostsOf, isLoopback, networkScope } from "./hosts.ts";
@@ -81,7 +82,7 @@ const rsync: Judge = (call, findings) => {
   ) {
     addFact(findings, "loses_work", call.text);
   }
-  addNeed(findings, "write", target);
+  addNeed(findings, call.texts.includes(nothingFile) ? "truncate" : "write", target);
 };
 
 /** Any first operand is the host; there is nothing else to it. */

@@ -1,5 +1,6 @@
 import { addNeed, type Findings, type JudgedCall } from "../facts/fact.ts";
 import { isRunLaterOutside } from "../facts/place.ts";
+import { nothingFile } from "../shell/nothing.ts";
 import type { ShellWord } from "../shell/command.ts";
 import { cutWord, operandsOf, optionValues } from "../shell/options.ts";
 
@@ -77,7 +78,7 @@ const table: ReadonlyMap<string, Written> = new Map<string, Written>([
     },
   ],
   ...each("gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 unlz4 compress uncompress pigz unpigz lzip", packed),
-  ...each("dos2unix unix2dos mac2unix sponge fallocate recode", { operands: "all", valued: "-l -o --length --offset" }),
+  ...each("dos2unix unix2dos mac2unix fallocate recode", { operands: "all", valued: "-l -o --length --offset" }),
   ...each(
     "gcc g++ cc c++ clang clang++ gfortran tcc ld ld.lld ld.gold ld.bfd as gas nasm yasm ghc ocamlc ocamlopt rustc swiftc javac kotlinc scalac dmd",
     compiler,
@@ -103,11 +104,13 @@ export function judgeWritten({ program, args, texts }: JudgedCall, findings: Fin
   if (written === undefined) return;
   const options = words(written.options);
   const valued = words(written.valued);
-  for (const word of optionValues(args, options, written.apart === true ? null : lettersOf(valued))) addNeed(findings, "write", word);
+  // What is made of nothing is emptied.
+  const write = (word: ShellWord): void =>
+    addNeed(findings, args.some((each) => each !== word && each.literal === nothingFile) ? "truncate" : "write", word);
+  optionValues(args, options, written.apart === true ? null : lettersOf(valued)).forEach(write);
   if (written.only !== undefined && !texts.some((text) => written.only!.test(text))) return;
   if (written.unless !== undefined && texts.some((text) => written.unless!.test(text))) return;
-  for (const word of operandsWritten(written, operandsOf(args, [...options, ...valued], written.apart === true)))
-    addNeed(findings, "write", word);
+  operandsWritten(written, operandsOf(args, [...options, ...valued], written.apart === true)).forEach(write);
 }
 
 const outputOption =

@@ -47,6 +47,10 @@ export interface SimpleCommand {
   readonly hereText: string | null;
   /** True where another command's output is its input. */
   readonly isPiped: boolean;
+  /** True where its input is there, and empty. */
+  readonly isFedNothing: boolean;
+  /** True where it prints nothing at all. */
+  readonly printsNothing: boolean;
   readonly isBackground: boolean;
 }
 

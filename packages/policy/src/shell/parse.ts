@@ -13,7 +13,7 @@ const maxLength = 60_000;
  */
 export function parseCommand(line: string, start: Places = [""]): ParsedCommand {
   const out: Collected = { commands: [], problems: [], changesLookup: false, losesPlaces: false };
-  const context: WalkContext = { out, values: new Map(), via: [], isPiped: false, isBackground: false, readLine };
+  const context: WalkContext = { out, values: new Map(), via: [], isPiped: false, isFedNothing: false, isBackground: false, readLine };
   try {
     readLine(line, start, context);
   } catch {

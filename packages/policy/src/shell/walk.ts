@@ -21,7 +21,8 @@ import {
   programOf,
 } from "./command.ts";
 import { changeFolder, either, type Flow, still } from "./places.ts";
-import type { Input } from "./inner.ts";
+import type { Input, Unwrapped } from "./inner.ts";
+import { nothingFile, printsNothing } from "./nothing.ts";
 import { holdsCommand, unwrap } from "./wrappers.ts";
 import { readWord, readWords, type ShellValues } from "./word.ts";
 
@@ -39,6 +40,8 @@ export interface WalkContext {
   readonly values: ShellValues;
   readonly via: readonly string[];
   readonly isPiped: boolean;
+  /** True where what is piped is nothing. */
+  readonly isFedNothing: boolean;
   readonly isBackground: boolean;
   /** Reads another line, one layer deeper: what a `-c` string or `eval` runs. */
   readonly readLine: (line: string, places: Places, context: WalkContext) => Flow;
@@ -64,7 +67,12 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
         const flow = walk(node.commands[0]!, places, context);
         return isNegated ? { ok: flow.failed, failed: flow.ok } : flow;
       }
-      node.commands.forEach((command, i) => walk(command, places, { ...context, isPiped: i > 0 || context.isPiped }));
+      node.commands.reduce((before, command, i) => {
+        const isFedNothing = i === 0 ? context.isFedNothing : isQuiet(context, before);
+        const start = context.out.commands.length;
+        walk(command, places, { ...context, isPiped: i > 0 || context.isPiped, isFedNothing });
+        return start;
+      }, 0);
       return still(places);
     }
     case "AndOr": {
@@ -85,9 +93,13 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
     case "Redirected": {
       const redirects = readRedirects(node.redirects, places, context);
       const here = hereOf(node.redirects, context);
+      const at = context.out.commands.length;
       record([], [], redirects, places, { ...context, isPiped: false }, here);
       // A script inside reads the same input.
-      return walk(node.command, places, { ...context, isPiped: context.isPiped || here.hereText !== null || here.hasUnknownHere });
+      const flow = walk(node.command, places, { ...context, isPiped: context.isPiped || here.hereText !== null || here.hasUnknownHere });
+      const own = context.out.commands[at];
+      if (own !== undefined) context.out.commands[at] = { ...own, printsNothing: isQuiet(context, at + 1) };
+      return flow;
     }
     case "Subshell":
       walk(node.body, places, context);
@@ -141,6 +153,11 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
       record([literalWord("((")], [], [], places, context, keywordInput);
       return still(places);
   }
+}
+
+/** Whether nothing is printed by any command that was found from `start` on. */
+function isQuiet({ out }: WalkContext, start: number): boolean {
+  return out.commands.slice(start).every((command) => command.isWrapper || command.printsNothing);
 }
 
 function join(flow: Flow): Places {
@@ -336,6 +353,11 @@ function walkCommand(node: Command, places: Places, context: WalkContext): Flow 
   return record(words, assignments, readRedirects(node.redirects, places, context), places, context, input);
 }
 
+/** `command :` and `env true`, behind which a redirection stands as well. */
+function wrapsNothing({ inner, isTransparent }: Unwrapped): boolean {
+  return isTransparent && inner.every((each) => each.type === "words" && printsNothing(each.words, true));
+}
+
 /** Puts a command on the list, and after it whatever it runs itself. */
 function record(
   words: readonly ShellWord[],
@@ -361,6 +383,10 @@ function record(
   if (assignments.some(({ value }) => value !== null && holdsCommand(value))) problem(context, "hidden_code", heldCommand);
   const isPiped = input.hereText === null && !input.hasUnknownHere && !input.fromFile && input.isPiped;
   const unwrapped = unwrap(words, { ...input, isPiped });
+  const isFedNothing =
+    (isPiped && context.isFedNothing) ||
+    input.hereText === "" ||
+    redirects.some(({ operator, target }) => operator === "<" && target?.literal === nothingFile);
   out.commands.push({
     words,
     assignments,
@@ -371,6 +397,8 @@ function record(
     places,
     hereText: input.hereText,
     isPiped,
+    isFedNothing,
+    printsNothing: input !== keywordInput && (printsNothing(words, !isFedNothing) || (unwrapped !== null && wrapsNothing(unwrapped))),
     isBackground: context.isBackground,
   });
   if (program !== null && movers.has(program)) return changeFolder(program, words.slice(1), places);
