@@ -1,12 +1,13 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { evaluate } from "../src/eval/command-policy.ts";
 import { tryOut } from "../src/eval/command-policy/trial.ts";
 
 function dataOf(files: Readonly<Record<string, readonly object[]>>): string {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-cases-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, cases] of Object.entries(files)) writeFileSync(join(folder, `${name}.test.json`), JSON.stringify(cases));
   return folder;
 }

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 const program = join(import.meta.dirname, "../src/main.ts");
 
@@ -36,6 +36,7 @@ test.each([
   ["mcp import /dev/zero", "/dev/zero has more than 64 MB"],
 ])("input without an end is refused once it is too much, not kept: holdfast %s", (words, said) => {
   const home = mkdtempSync(join(tmpdir(), "holdfast-endless-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const { status, stderr } = spawnSync("/bin/sh", ["-c", `yes | "$@"`, "sh", process.execPath, program, ...words.split(" ")], {
     encoding: "utf8",
     env: { ...process.env, HOLDFAST_HOME: home },

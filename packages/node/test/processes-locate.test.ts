@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLocate } from "../src/processes/locate.ts";
 
 let base: string;
@@ -21,6 +21,7 @@ beforeEach(() => {
   for (const folder of [join(root, "bin"), tools]) mkdirSync(folder, { recursive: true });
   program(join(tools, "git"));
 });
+afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 test("a name is the first file on the PATH that can be run, by its real path", async () => {
   writeFileSync(join(root, "bin/git"), "not to be run");

@@ -1,15 +1,19 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryBlobs } from "@holdfast/stores";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { keptText, readKept } from "../src/secrets/kept-file.ts";
 import { scrubFile } from "../src/secrets/scrub.ts";
 import { sealBlobs } from "../src/secrets/sealed-blobs.ts";
 import { createSecretStore, type SecretDefinition } from "../src/secrets/store.ts";
 
-const folder = () => mkdtempSync(join(tmpdir(), "holdfast-secrets-"));
+const folder = (): string => {
+  const made = mkdtempSync(join(tmpdir(), "holdfast-secrets-"));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+};
 const none: SecretDefinition = { fromEnvironment: null, kept: null, refresh: null };
 
 function store(definition: Partial<SecretDefinition>, now = () => 0) {
