@@ -2,7 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { InstructionRules } from "../src/observer/instructions.ts";
+import { readRefs } from "../src/checkpoints/refs.ts";
+import { createGit } from "../src/observer/git.ts";
+import { usualInstructions, type InstructionRules } from "../src/observer/instructions.ts";
+import { worldMark } from "../src/observer/world.ts";
 import { makePlace, type Place } from "./observer-fixture.ts";
 
 let place: Place;
@@ -188,4 +191,32 @@ describe("where git stands", () => {
     place.git("config", "core.worktree", elsewhere);
     expect(await told()).toMatch(/with uncommitted changes$/);
   });
+});
+
+test.each(["HEAD", "config", "index", "packed-refs", "refs/heads/main", "info/exclude"])(
+  "a pipe or an endless device in place of git's %s keeps nobody waiting",
+  async (name) => {
+    for (const make of [(path: string) => execFileSync("mkfifo", [path]), (path: string) => symlinkSync("/dev/zero", path)]) {
+      place = makePlace({ git: true });
+      place.write("a", "a");
+      place.commit();
+      place.git("branch", "-M", "main");
+      rmSync(join(place.dir, ".git", name), { force: true });
+      make(join(place.dir, ".git", name));
+      worldMark({ roots: [{ id: "main", path: place.dir }], cwd: place.dir, now: 0, instructions: usualInstructions });
+      const observer = place.observer();
+      await observer.world(true);
+      const { manifest } = await observer.snapshot(null);
+      expect((await observer.list(manifest)).some(({ path }) => path === "a")).toBe(true);
+      expect(readRefs(place.dir, [""], new Map()).size).toBeGreaterThanOrEqual(0);
+    }
+  },
+);
+
+test("git that stands still deep in a work tree is ended long before its time", async () => {
+  place = makePlace({ git: true });
+  place.write("deep/a", "a");
+  execFileSync("mkfifo", [join(place.dir, "deep/.gitignore")]);
+  const listed = createGit(place.dir, [], 180_000, { everyMs: 100 })(place.dir, ["ls-files", "-o", "--exclude-standard"]);
+  await expect(listed).rejects.toMatchObject({ code: "workspace_invalid", hint: expect.stringContaining("pipe") });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { RefChange } from "@holdfast/protocol";
 import { regularText } from "../files/regular.ts";
@@ -10,6 +10,8 @@ export type Refs = ReadonlyMap<string, string>;
 /** Loose refs that are looked at in one repository. */
 const mostLoose = 500;
 const deepest = 8;
+/** Of a file of a million of them. */
+const largestPacked = 100_000_000;
 
 /** Packed refs as they were read last, by file. */
 export type PackedRefs = Map<string, { readonly signature: string; readonly refs: readonly (readonly [string, string])[] }>;
@@ -78,7 +80,7 @@ function packedRefs(file: string, known: PackedRefs): readonly (readonly [string
   const last = known.get(file);
   if (last?.signature === signature) return last.refs;
   const refs: [string, string][] = [];
-  for (const line of readText(file).split("\n")) {
+  for (const line of (regularText(file, { followsLink: true, most: largestPacked }) ?? "").split("\n")) {
     const found = /^([0-9a-f]{40,64}) (\S+)$/.exec(line);
     if (found !== null) refs.push([found[2] ?? "", found[1] ?? ""]);
   }
@@ -88,12 +90,4 @@ function packedRefs(file: string, known: PackedRefs): readonly (readonly [string
 
 function textOf(file: string): string {
   return (regularText(file, { followsLink: false }) ?? "").trim();
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -7,7 +7,10 @@ const largest = 1_000_000;
  * The text of a file that whoever wrote the workspace may have made, null where it isn't a regular file of a bearable
  * size: a pipe would be waited for, a device (also behind a link) has no end.
  */
-export function regularText(path: string | Buffer, { followsLink }: { readonly followsLink: boolean }): string | null {
+export function regularText(
+  path: string | Buffer,
+  { followsLink, most = largest }: { readonly followsLink: boolean; readonly most?: number },
+): string | null {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (followsLink ? 0 : constants.O_NOFOLLOW));
@@ -16,7 +19,7 @@ export function regularText(path: string | Buffer, { followsLink }: { readonly f
   }
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile() || stat.size > largest) return null;
+    if (!stat.isFile() || stat.size > most) return null;
     const bytes = Buffer.alloc(stat.size);
     let length = 0;
     for (let read = 1; read > 0 && length < bytes.length; length += read) read = readSync(fd, bytes, length, bytes.length - length, length);

@@ -3,7 +3,9 @@ import { devNull } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { isMissing } from "../files/missing.ts";
+import { waitsAt } from "../sandbox/git-waits.ts";
 import { outerPath } from "../sandbox/programs.ts";
+import { endWhereStuck } from "./stuck.ts";
 
 export interface GitResult {
   /** Exit status; 127 where there is no git, or no folder to run it in. */
@@ -37,11 +39,14 @@ const harmless = [
   "protocol.allow=never",
 ];
 
-/** Longer than git needs for any real work tree. Without an end it would wait for ever where an ignore file is a pipe. */
+/** Longer than git needs for any real work tree. */
 const mostMs = 180_000;
 
-/** Its promises reject with `workspace_invalid` where git doesn't end in time. */
-export function createGit(home: string, roots: readonly string[], timeoutMs: number = mostMs): Git {
+/**
+ * Where it would wait at a pipe of the repository it isn't started, and fails as in one that is damaged. Its promises
+ * reject with `workspace_invalid` where git doesn't end in time, or stands still for longer than any disk takes.
+ */
+export function createGit(home: string, roots: readonly string[], timeoutMs: number = mostMs, { everyMs = 1_000 } = {}): Git {
   // A list of what it needs to find the user's settings: no child is given a key.
   const kept = ["XDG_CONFIG_HOME", "SystemRoot"].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
   const env: Readonly<Record<string, string>> = {
@@ -62,6 +67,9 @@ export function createGit(home: string, roots: readonly string[], timeoutMs: num
         if (isMissing(error)) resolve({ code: 127, stdout: Buffer.alloc(0) });
         else reject(error);
       };
+      const waited = waitsAt(cwd);
+      if (waited?.isOfTree === true) return reject(waits(cwd, `${waited.path} is a pipe or a device.`));
+      if (waited !== null) return resolve({ code: 128, stdout: Buffer.alloc(0) });
       let child: ChildProcessByStdio<Writable, Readable, null>;
       try {
         child = spawn("git", [...harmless, ...args], {
@@ -77,6 +85,7 @@ export function createGit(home: string, roots: readonly string[], timeoutMs: num
         return;
       }
       const chunks: Buffer[] = [];
+      const stop = endWhereStuck(child, everyMs, () => chunks.length);
       child.on("error", failed);
       child.stdout.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
@@ -86,16 +95,15 @@ export function createGit(home: string, roots: readonly string[], timeoutMs: num
       child.stdin.on("error", () => {});
       child.stdin.end(options.input ?? "");
       child.on("close", (code, signal) => {
+        stop();
         if (signal !== "SIGKILL") resolve({ code: code ?? 128, stdout: Buffer.concat(chunks) });
-        else {
-          reject(
-            new HoldfastError("workspace_invalid", `git did not come to an end in ${cwd}.`, {
-              hint: "Look for a .gitignore there that is a pipe.",
-            }),
-          );
-        }
+        else reject(waits(cwd, "Look for a .gitignore, a ref or another file of git there that is a pipe."));
       });
     });
+}
+
+function waits(cwd: string, hint: string): HoldfastError {
+  return new HoldfastError("workspace_invalid", `git did not come to an end in ${cwd}.`, { hint });
 }
 
 /** One line of output, null where the command failed. */

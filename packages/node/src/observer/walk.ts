@@ -2,12 +2,14 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { spawnRipgrep } from "../files/limited.ts";
+import { isWaitedFor } from "../sandbox/git-waits.ts";
 import { decodeNames } from "./names.ts";
+import { endWhereStuck } from "./stuck.ts";
 
 /** Never in scope where there is no version control to say what belongs to the project. */
 export const neverInScope = [".git", "node_modules"];
 
-/** Longer than any real tree takes. An ignore file that is a pipe would be waited for. */
+/** Longer than any real tree takes. */
 const mostMs = 180_000;
 
 /**
@@ -26,7 +28,8 @@ export async function walkFiles(root: string, ruleFile: string | null, repositor
     "--no-ignore-parent",
   ];
   for (const name of neverInScope) args.push("--glob", `!${name}`);
-  if (ruleFile === null) args.push("--no-require-git");
+  const exclude = join(root, ".git/info/exclude");
+  if (ruleFile === null) args.push("--no-require-git", ...(isWaitedFor(exclude) ? ["--no-ignore-exclude"] : []));
   else args.push("--no-ignore-vcs", "--no-ignore-exclude", "--ignore-file", ruleFile);
   const files = decodeNames(await run(args, root));
   return [...files, ...(await linksBeside(root, files, repositories))];
@@ -57,9 +60,12 @@ function run(args: readonly string[], cwd: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const child = spawnRipgrep(args, { cwd, stdio: ["ignore", "pipe", "ignore"], timeout: mostMs, killSignal: "SIGKILL" });
     const chunks: Buffer[] = [];
+    // An ignore file that is a pipe would be waited for.
+    const stop = endWhereStuck(child, 1_000, () => chunks.length);
     child.on("error", (cause) => reject(new HoldfastError("workspace_invalid", `The files of ${cwd} could not be listed.`, { cause })));
     child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
     child.on("close", (code) => {
+      stop();
       // 1: no files. 2: some folder could not be read; the rest was listed.
       if (code === 0 || code === 1 || (code === 2 && chunks.length > 0)) resolve(Buffer.concat(chunks));
       else reject(new HoldfastError("workspace_invalid", `The files of ${cwd} could not be listed (ripgrep ended with ${code}).`));

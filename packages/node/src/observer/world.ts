@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
 import { gitMode, readDigest } from "./digest.ts";
@@ -6,6 +6,7 @@ import { type Git, gitLine } from "./git.ts";
 import { type InstructionRules, instructionPlaces, plain, plainLine, projectInstructions } from "./instructions.ts";
 import { decodeName, fsPath } from "./names.ts";
 import { isMissing, lookAt, lookThrough } from "../files/missing.ts";
+import { regularText } from "../files/regular.ts";
 
 export interface WorldInput {
   readonly git: Git;
@@ -87,12 +88,16 @@ function headOf(top: string): string {
   const folder = statSync(own).isFile()
     ? resolve(
         top,
-        readFileSync(own, "utf8")
+        textOf(own)
           .replace(/^gitdir: /, "")
           .trim(),
       )
     : own;
-  return readFileSync(join(folder, "HEAD"), "utf8");
+  return textOf(join(folder, "HEAD"));
+}
+
+function textOf(path: string): string {
+  return regularText(path, { followsLink: true }) ?? "";
 }
 
 /** All is asked at once, of where git most likely finds its work tree: to start a program takes longer than its answer. */

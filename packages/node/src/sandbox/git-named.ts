@@ -1,7 +1,8 @@
 import { dirname, join, resolve } from "node:path";
-import { lookClosely, lookThrough } from "../files/missing.ts";
+import { lookClosely } from "../files/missing.ts";
 import type { Git } from "../observer/git.ts";
 import { commonOf, gitFolderOf } from "./git-places.ts";
+import { isWaitedFor } from "./git-waits.ts";
 
 /** Lists what a root's git configuration, the user's too, names for git to run or to read as more of it: paths, wherever they lie. */
 export type ListGitNamed = (root: string) => Promise<readonly string[]>;
@@ -15,8 +16,10 @@ export function createGitNamed(git: Git, home: string): ListGitNamed {
     const before = [...new Set([...own, ...(last?.files ?? [])])];
     if (last !== undefined && markOf(before) === last.mark) return last.paths;
     // Git would wait at a pipe for ever: what it named before is still kept.
-    if (before.some(isOdd)) return last?.paths ?? [];
+    if (before.some(isWaitedFor)) return last?.paths ?? [];
     const found = await namedBy(git, root, home);
+    // What a repository that is damaged for a while named before is still kept.
+    if (found === null) return last?.paths ?? [];
     const files = [...new Set([...own, ...found.files])];
     known.set(root, { files, mark: markOf(files), paths: found.paths });
     return found.paths;
@@ -33,10 +36,13 @@ interface Named {
 }
 
 /** `file` alone; without it, all that git reads in a root. What is included on a condition that doesn't hold now is read as well. */
-async function namedBy(git: Git, root: string, home: string, file: string | null = null, depth = deepest): Promise<Named> {
+async function namedBy(git: Git, root: string, home: string, file: string | null = null, depth = deepest): Promise<Named | null> {
   const of = file === null ? [] : ["--file", file];
   const args = ["config", ...of, "--includes", "--null", "--show-origin", "--get-regexp", "^(core\\.hookspath|include.*\\.path)$"];
-  const entries = (await git(root, args)).stdout.toString("utf8").split("\0");
+  const { code, stdout } = await git(root, args);
+  // One: nothing is named.
+  if (code > 1) return null;
+  const entries = stdout.toString("utf8").split("\0");
   const files = new Set(file === null ? [] : [file]);
   const hooks: string[] = [];
   const included: string[] = [];
@@ -53,7 +59,7 @@ async function namedBy(git: Git, root: string, home: string, file: string | null
     else included.push(resolve(dirname(from), value));
   }
   const unread = depth === 0 ? [] : included.filter((each) => !files.has(each));
-  const deeper = await Promise.all(unread.map((each) => namedBy(git, root, home, each, depth - 1)));
+  const deeper = (await Promise.all(unread.map((each) => namedBy(git, root, home, each, depth - 1)))).filter((each) => each !== null);
   return {
     files: [...files, ...included, ...deeper.flatMap((each) => each.files)],
     paths: [...new Set([...hooks, ...included, ...deeper.flatMap((each) => each.paths)])],
@@ -66,11 +72,6 @@ function configsOf(root: string, home: string): string[] {
   const ofRoot = own === null ? [] : [join(commonOf(own), "config"), join(own, "config.worktree")];
   const ofUser = process.env["XDG_CONFIG_HOME"] ?? join(home, ".config");
   return [...ofRoot, join(home, ".gitconfig"), join(ofUser, "git/config"), "/etc/gitconfig"];
-}
-
-function isOdd(file: string): boolean {
-  const stat = lookThrough(file);
-  return stat !== undefined && !stat.isFile();
 }
 
 function markOf(files: readonly string[]): string {

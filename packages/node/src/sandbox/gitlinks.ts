@@ -24,7 +24,9 @@ export function createGitlinks(git: Git): ListGitlinks {
     const index = `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
     const last = known.get(root);
     if (last?.index === index) return last.links;
-    const { stdout } = await git(root, ["ls-files", "-s", "-z"]);
+    const { code, stdout } = await git(root, ["ls-files", "-s", "-z"]);
+    // A repository that is damaged for a while is not taken for one without links.
+    if (code !== 0) return last?.links ?? [];
     const entries = stdout.toString("utf8").split("\0");
     const links = entries
       .filter((entry) => entry.startsWith("160000 "))
