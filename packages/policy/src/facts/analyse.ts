@@ -5,7 +5,7 @@ import { judgeTables, mayRunOperands } from "../programs/known.ts";
 import { networkScope } from "../programs/hosts.ts";
 import { socketHost } from "../programs/network.ts";
 import { judgeNamed, judgeOutputs, judgeWritten } from "../programs/outputs.ts";
-import { couldBeSecret, secretPlace } from "../programs/secrets.ts";
+import { couldBeProcess, couldBeSecret, secretPlace } from "../programs/secrets.ts";
 import { addByName, isDelivery } from "../programs/targets.ts";
 import { assignedBy } from "../shell/assigned.ts";
 import { changesWhatRuns, onlyTunes } from "../programs/variables.ts";
@@ -179,6 +179,7 @@ function judgeRedirects(command: SimpleCommand, words: Findings): Findings | nul
           networkScope(host === "?" ? null : [host]),
         );
     }
+    if (operator === "<" && couldBeProcess(target.text)) addFact(words, "secret_read", `${target.text} is what a process holds`);
     if (operator === "<" && target.literal !== null && !target.literal.startsWith("/dev/")) addNeed(words, "read", target);
     else if (operator.startsWith("<") && operator !== "<>") addNeed(written, "read", target);
     else addNeed(written, /^(?:&?>|>[|&])$/.test(operator) && command.printsNothing ? "truncate" : "write", target);
@@ -192,6 +193,7 @@ const noPaths = new Set(
     " ",
   ),
 );
+const onlyTakesText = new Set("echo printf true false : test [ [[ type which command basename dirname kill export alias".split(" "));
 /** Programs that show names and sizes, not contents: a secret file may be seen, a folder of them not listed. */
 const showsNames = new Set("ls stat find fd tree du file readlink wc".split(" "));
 /** Programs that go through a whole folder: of a home, that shows everything in it. */
@@ -207,6 +209,7 @@ function judgeSecrets(call: JudgedCall, findings: Findings, home: string | null)
     (word) => word.literal === null && word.guesses.length === 0 && secretVariable.test(word.text.replace(/'[^']*'/g, "")),
   );
   if (shown !== undefined) addFact(findings, "secret_read", `${call.text} uses ${shown.text}`);
+  if (!onlyTakesText.has(call.program)) judgeProcesses(call, findings);
   if (noPaths.has(call.program)) return;
   if (call.program === "git") {
     judgeGitSecrets(call, findings, home);
@@ -261,6 +264,21 @@ function judgeReadWords(call: JudgedCall, findings: Findings, home: string | nul
       return;
     }
   }
+}
+
+/** `cd /proc/1`, `find /proc -name environ`: what is there is another process's, by whatever it is read. */
+function judgeProcesses({ program, args, texts, text }: JudgedCall, findings: Findings): void {
+  const isShown = !showsNames.has(program) && args.some((word) => couldBeProcess(word.text));
+  const isEntered =
+    (program === "cd" || program === "pushd") &&
+    args.some(({ literal, guesses }) =>
+      [literal ?? "", ...guesses].some((value) => /^\/proc\/\w+(?:\/|$)/.test(value) && secretPlace(value, null)),
+    );
+  const isSought =
+    (program === "find" || program === "fd") &&
+    texts.some((each) => /^\/proc\/*$/.test(each)) &&
+    texts.some((each) => /^(?:-exec(?:dir)?|-ok|-[xX]|.*\benviron|mem)$/.test(each));
+  if (isShown || isEntered || isSought) addFact(findings, "secret_read", `${text} reads what a process holds`);
 }
 
 function isWholeHome(value: string, fromHome: boolean, home: string | null): boolean {

@@ -4,7 +4,7 @@ import { literalWord } from "../shell/command.ts";
 import { optionValues } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
 import { addByName, isDelivery } from "./targets.ts";
-import { secretPlace } from "./secrets.ts";
+import { namesProcessInCode, secretPlace } from "./secrets.ts";
 import { judgePythonModule } from "./packages.ts";
 
 /** Options after which an interpreter's code follows. */
@@ -130,7 +130,8 @@ const interpreter: Judge = (call, findings) => {
   judgeNames(call, code, names, findings);
   // Modules are also named by options: `perl -MLWP::Simple`, `ruby -ropen-uri`.
   const modules = call.texts.flatMap((text) => (/^-[rM]\S/.test(text) ? [text.slice(2)] : [])).join(" ");
-  if (printsEnvironment.test(code)) addFact(findings, "secret_read", `${call.program} code that prints the environment`);
+  if (printsEnvironment.test(code) || namesProcessInCode.test(code))
+    addFact(findings, "secret_read", `${call.program} code that prints the environment`);
   if (reaches.test(code) || reaches.test(modules))
     addFact(findings, "inline_code", `${call.program} code that uses the network`, networkScope(null));
   if (removes.test(code)) addFact(findings, "inline_code", `${call.program} code that removes files`);

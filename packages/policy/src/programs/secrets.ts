@@ -1,3 +1,5 @@
+import { normalise } from "../facts/place.ts";
+
 /** Folders and files below a home that hold credentials, and other tools' secrets. */
 const homeSecrets =
   /\/(?:\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.password-store|\.mozilla|\.thunderbird|\.config\/(?:gcloud|gh|hub|op|google-chrome|chromium|BraveSoftware|microsoft-edge|doctl|fly|rclone|sops|age|containers|stripe|heroku|netlify|configstore|git\/credentials)|\.docker\/config\.json|\.cargo\/credentials(?:\.toml)?|\.gem\/credentials|\.terraform\.d|\.local\/share\/keyrings|\.vault-token|\.s3cfg|\.boto|Library\/(?:Keychains|Application Support\/(?:Google\/Chrome|Firefox)))(?:\/|$)/;
@@ -16,6 +18,9 @@ const systemSecrets =
 const ofProcess =
   /^\/proc(?:$|\/(?:\d+|self|thread-self)(?:$|\/(?!(?:task\/\d+\/)?(?:status|stat|statm|comm|limits|cgroup|mounts|mountinfo|io|sched|net\/\w+)$)))/;
 
+/** What another process has open, and the folders that it sees: names alone tell. */
+const ofOther = /^\/proc\/\d+\/(?:task\/\d+\/)?(?:fd|fdinfo|root|cwd|map_files)(?:\/|$)/;
+
 const exampleNames = /\.(?:example|sample|template|dist|pub)$/;
 
 /** Where secrets lie: a folder that the sandbox masks, or a single file. Null elsewhere. `path` is absolute or from the home. */
@@ -23,12 +28,25 @@ export function secretPlace(path: string, home: string | null): "folder" | "file
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (homeSecrets.test(path.startsWith("/") ? path : `/${path}`))
     return exampleNames.test(name) && !name.endsWith(".pub") ? null : "folder";
+  if (ofOther.test(path)) return "folder";
   if (systemSecrets.test(path) || ofProcess.test(path)) return "file";
   if (exampleNames.test(name)) return null;
   if (secretNames.test(name)) return "file";
   const folder = path.slice(0, path.lastIndexOf("/"));
   return homeOnly.test(name) && (folder === "~" || (home !== null && folder === home)) ? "file" : null;
 }
+
+const expansion = /\$\([^)]*\)|`[^`]*`|\$\{[^}]*\}|\$(?:\w+|[$!])|(?:\[[^\]]*\]|[*?])+/g;
+
+/** The same of a process whose number is only known when the line runs: `/proc/$(pgrep x)/environ`, `$p/environ`. `text`: as written. */
+export function couldBeProcess(text: string): boolean {
+  const bare = text.replace(/["']/g, "");
+  const plain = bare.replace(expansion, "1");
+  return plain !== bare && (/^\/proc\/\d/.test(plain) ? ofProcess.test(normalise(plain)) : /^1\/environ$/.test(plain));
+}
+
+/** In code, whatever its language: `"/proc/" + pid + "/environ"`. */
+export const namesProcessInCode = /\/proc\/[\s\S]{0,80}?\/(?:environ|mem)\b/;
 
 /** Names that stand for the places above, to see whether a glob would find one. */
 const namedSecrets = [
@@ -51,8 +69,12 @@ const namedSecrets = [
 
 /** True where a pattern with globs could name such a place. */
 export function couldBeSecret(pattern: string): boolean {
-  return pattern.split("/").some((segment) => {
-    if (!/(?<!\\)[*?[]/.test(segment)) return secretPlace(`/${segment}`, null) !== null;
+  const segments = pattern.split("/");
+  const environment = ["", "proc", "1", "environ"];
+  if (segments.length === 4 && segments.every((segment, i) => globExpression(segment)?.test(environment[i]!) === true)) return true;
+  return segments.some((segment) => {
+    // A folder of that name is another one elsewhere; `couldBeProcess` knows the system's.
+    if (!/(?<!\\)[*?[]/.test(segment)) return segment !== "proc" && secretPlace(`/${segment}`, null) !== null;
     // `*` alone and `*.ts` never mean a secret on purpose.
     if (segment.replace(/\\.|[*?]|\[[^\]]*\]/g, "").length < 2 && !segment.startsWith(".")) return false;
     const expression = globExpression(segment);

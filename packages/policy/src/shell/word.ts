@@ -1,4 +1,4 @@
-import type { Word, WordPart } from "unbash";
+import type { ParsedScript, Word, WordPart } from "unbash";
 import type { ShellWord } from "./command.ts";
 
 /** Values that the line gives its variables, by name. */
@@ -109,6 +109,7 @@ function readPart(part: WordPart, values: ShellValues): Piece {
       return { ...unknown, guesses: [...own.guesses, ...readWord(operation.operand, values).guesses].slice(0, maxGuesses) };
     }
     case "CommandExpansion":
+      return { ...unknown, guesses: printedBy(part.script, values) };
     case "ArithmeticExpansion":
     case "ProcessSubstitution":
     case "ExtendedGlob":
@@ -116,10 +117,22 @@ function readPart(part: WordPart, values: ShellValues): Piece {
   }
 }
 
+/** What `$(echo a b)` and `$(printf a)` stand for. */
+function printedBy(script: ParsedScript | undefined, values: ShellValues): string[] {
+  const command = script?.commands.length === 1 ? script.commands[0]!.command : undefined;
+  if (command?.type !== "Command" || !/^(?:echo|printf)$/.test(command.name?.value ?? "")) return [];
+  const words = command.suffix.map((word) => (word.type === "Word" ? readWord(word, values).literal : null));
+  return words.includes(null) || words.length === 0 ? [] : [words.filter((word) => !/^-[neE]+$/.test(word!)).join(" ")];
+}
+
 /** What the shell itself always sets. `~` with `fromHome` stands for the home folder, `.` for where the line starts. */
 const wellKnown: ReadonlyMap<string, Piece> = new Map([
   ["HOME", { literal: null, guesses: ["~"], pattern: null, fromHome: true }],
   ["PWD", { literal: null, guesses: ["."], pattern: null }],
+  // Numbers of processes, our own and another: within a path they are like a star.
+  ["$", { literal: null, guesses: ["self"], pattern: "*" }],
+  ["BASHPID", { literal: null, guesses: ["self"], pattern: "*" }],
+  ["PPID", { literal: null, guesses: ["1"], pattern: "*" }],
   ["TMPDIR", { literal: null, guesses: ["/tmp"], pattern: null }],
 ]);
 
