@@ -147,6 +147,24 @@ test("a plain repository stays as it is, and the outcome names it; one that is a
   expect(readdirSync(join(place.dir, "lib/.git"))).toContain("config.holdfast-set-aside");
 });
 
+test("what a repository that a command makes holds for its submodules and work trees runs nothing either", async () => {
+  place = makePlace({ git: true });
+  place.write("a-file", "a");
+  place.commit();
+  const { did, notes } = await follow();
+  init("lib");
+  init("sub", "core.fsmonitor", evil());
+  mkdirSync(join(place.dir, "lib/.git/modules"));
+  renameSync(join(place.dir, "sub/.git"), join(place.dir, "lib/.git/modules/sub"));
+  place.write("lib/code", "x");
+  await did();
+  expect(readdirSync(join(place.dir, "lib/.git/modules/sub"))).toContain("config.holdfast-set-aside");
+  place.write("lib/.git/worktrees/w/commondir", "../../../../sub\n");
+  await did();
+  expect(readdirSync(join(place.dir, "lib/.git/worktrees/w"))).toEqual(["commondir.holdfast-set-aside"]);
+  expect(notes).toHaveLength(2);
+});
+
 test("what was there, what somebody else made, what was approved and what ran without a sandbox stays", async () => {
   place = makePlace({ git: true });
   place.write("a-file", "a");

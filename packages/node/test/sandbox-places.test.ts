@@ -188,6 +188,60 @@ describe("what is hidden below a folder that a command writes in", () => {
   });
 });
 
+describe("repositories that the workspace's own holds", () => {
+  const armed = (folder: string, ran: string) =>
+    `git init -q --bare ${folder}; git config --file ${folder}/config core.fsmonitor 'touch ${ran}'`;
+
+  it("run nothing that a command put there: a submodule's, however deep, behind a link, with a pipe for its settings", async () => {
+    const { place, root, run } = person();
+    git(root, "init", "-q");
+    git(root, "init", "-q", "--bare", ".git/modules/old");
+    git(root, "config", "--file", join(root, ".git/modules/old/config"), "alias.mine", "!true");
+    const ran = join(place.base, "ran");
+    const deep = ".git/modules/a/b/c/d/e/f/sub";
+    const text = await run(
+      [
+        armed(".git/modules/sub", ran),
+        `${armed(deep, ran)}; rm ${deep}/HEAD; ln -s refs/heads/main ${deep}/HEAD`,
+        `git init -q --bare .git/modules/sub/modules/in; echo evil >.git/modules/sub/modules/in/hooks/post-checkout`,
+        `${armed("mine", ran)}; ln -s ../../mine .git/modules/link`,
+        "git init -q --bare .git/modules/pipe; rm .git/modules/pipe/config; mkfifo .git/modules/pipe/config",
+        "git init -q --bare .git/modules/plain",
+      ].join("; "),
+    );
+    const modules = join(root, ".git/modules");
+    for (const name of ["sub/config", "a/b/c/d/e/f/sub/config", "sub/modules/in/hooks", "link", "pipe/config"]) {
+      expect(text, name).toContain(`${join(modules, name)} was renamed`);
+      expect(existsSync(join(modules, name)), name).toBe(false);
+    }
+    expect(text.match(/set-aside/g)).toHaveLength(5);
+    for (const name of ["plain", "old"]) expect(existsSync(join(modules, name, "config")), name).toBe(true);
+  });
+
+  it("lead a linked work tree nowhere else, and give it no settings that run something", async () => {
+    const { place, root, run } = person();
+    git(root, "init", "-q");
+    git(root, "commit", "-q", "--allow-empty", "-m", "one");
+    git(root, "config", "extensions.worktreeConfig", "true");
+    for (const name of ["one", "two"]) git(root, "worktree", "add", "-q", join(place.userHome, name));
+    const ran = join(place.base, "ran");
+    const text = await run(
+      `${armed("mine", ran)}; echo ../../../mine >.git/worktrees/one/commondir; git worktree add -q three; git worktree add -q four; git -C three config --worktree core.fsmonitor 'touch ${ran}'; true`,
+    );
+    for (const name of ["one/commondir", "three/config.worktree"])
+      expect(text, name).toContain(`${join(root, ".git/worktrees", name)} was renamed`);
+    expect(text.match(/set-aside/g)).toHaveLength(2);
+    for (const folder of [join(place.userHome, "two"), join(root, "four")]) expect(git(folder, "log", "--format=%s")).toBe("one\n");
+    for (const folder of [join(place.userHome, "one"), join(root, "three")])
+      try {
+        git(folder, "status");
+      } catch {
+        // A work tree that is none any more is as good.
+      }
+    expect(existsSync(ran)).toBe(false);
+  });
+});
+
 describe("what is kept, but replaced while a command runs", () => {
   it("names no program that it didn't name before; what its owner changed stays", async () => {
     const { place, root, processes } = person();

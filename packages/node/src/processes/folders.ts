@@ -29,6 +29,8 @@ export interface RunFolder {
   readonly pass: string;
   /** The repositories that were protected from the run. */
   readonly links: string;
+  /** What the workspace's repositories held of others. */
+  readonly held: string;
   /** What stood at the places that it couldn't change. */
   readonly kept: string;
   /** Places where nothing was to appear, and the roots that they are in. */
@@ -63,6 +65,7 @@ export function runFolder(home: string, ref: string): RunFolder {
     limited: under("limited"),
     pass: under("pass"),
     links: under("links"),
+    held: under("held"),
     kept: under("kept"),
     absent: under("absent"),
     removed: join(home, "removed", session, "runs", id, attempt),

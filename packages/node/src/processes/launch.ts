@@ -8,6 +8,7 @@ import { confinedLine } from "../sandbox/line.ts";
 import type { Link, Networks } from "../sandbox/network.ts";
 import { commandReach } from "../sandbox/network.ts";
 import type { SandboxPrograms } from "../sandbox/problem.ts";
+import { noteHeld } from "../sandbox/git-held.ts";
 import { noteLinks } from "../sandbox/gitlinks.ts";
 import { noteKept } from "../sandbox/replaced.ts";
 import type { ListGitNamed } from "../sandbox/git-named.ts";
@@ -162,6 +163,7 @@ export async function prepareLaunch(
   const { mode, roots } = spec.confinement;
   const watched = programs === null || mode !== "workspace-write" ? [] : roots.map(nearestReal);
   const links = watched.length === 0 ? {} : await noteLinks(folder.links, watched, context.gitlinks);
+  if (watched.length > 0) noteHeld(folder.held, watched, spec.confinement.scope.writable ?? []);
   const named = Object.fromEntries(await Promise.all(watched.map(async (root) => [root, await context.gitNamed(root)] as const)));
 
   const filter = programs === null ? null : filterFile(join(context.home, "commands"), options);

@@ -3,6 +3,7 @@ import { uptime } from "node:os";
 import { disarmNewLinks } from "../sandbox/gitlinks.ts";
 import type { ListGitlinks } from "../sandbox/gitlinks.ts";
 import type { Git } from "../observer/git.ts";
+import { disarmHeld } from "../sandbox/git-held.ts";
 import { disarmReplaced } from "../sandbox/replaced.ts";
 import { forgetAbsent, removeIntruders } from "../sandbox/intruders.ts";
 import { scrubFile } from "../secrets/scrub.ts";
@@ -42,6 +43,9 @@ export async function settleRun(run: SettledRun): Promise<void> {
   await attempt(folder, "move away what must not stay", () => takeAway(folder));
   await attempt(folder, "note the limit that it passed", () => noteLimit(run));
   await attempt(folder, "look at the repositories that it named to git", () => disarmNewLinks(folder.links, folder.output, gitlinks));
+  await attempt(folder, "look at the repositories that the workspace's own hold", async () => {
+    for (const text of await disarmHeld(folder.held, git)) tell(folder, text);
+  });
   await attempt(folder, "look at what was replaced while it ran", async () => {
     for (const text of await disarmReplaced(folder.kept, git)) tell(folder, text);
   });

@@ -1,5 +1,5 @@
 import { readdirSync, realpathSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { regularText } from "../files/regular.ts";
 import { lookAt, lookThrough } from "../files/missing.ts";
 
@@ -8,12 +8,93 @@ const gitPlaces = ["hooks", "config", "config.worktree", "commondir"] as const;
 
 /** Places of a repository and of those that it holds, whether they are there or not. */
 export function placesOf(gitFolder: string): string[] {
+  const { modules, worktrees } = heldIn(gitFolder);
+  // The repository of each submodule is a git folder of its own.
+  return [...ownPlaces(gitFolder), ...modules.flatMap(ownPlaces), ...worktrees.map((folder) => join(folder, "config.worktree"))];
+}
+
+/** What git obeys in the repositories that one holds: places of theirs, whether they are there or not, and links to others. */
+export function heldPlaces(gitFolder: string): string[] {
+  const { modules, worktrees, links } = heldIn(gitFolder);
   return [
-    ...ownPlaces(gitFolder),
-    // The repository of each submodule is a git folder of its own.
-    ...gitFoldersBelow(join(gitFolder, "modules")).flatMap(ownPlaces),
-    ...list(join(gitFolder, "worktrees")).map((name) => join(gitFolder, "worktrees", name, "config.worktree")),
+    ...links,
+    ...modules.flatMap(ownPlaces),
+    ...worktrees.flatMap((folder) => [join(folder, "config.worktree"), join(folder, "commondir")]),
   ];
+}
+
+/** True of the `commondir` of a linked work tree's part that names the repository that holds it, as git writes it. */
+export function leadsHome(place: string): boolean {
+  const folder = dirname(place);
+  if (basename(place) !== "commondir" || basename(dirname(folder)) !== "worktrees") return false;
+  const named = textAt(place)?.trim();
+  const real = named === undefined || named === "" ? null : realOf(resolve(folder, named));
+  return real !== null && real === realOf(dirname(dirname(folder)));
+}
+
+interface Held {
+  /** Repositories of submodules, and theirs in turn. */
+  readonly modules: readonly string[];
+  /** The parts of linked work trees, also of submodules. */
+  readonly worktrees: readonly string[];
+  /** What lies among them and leads elsewhere. */
+  readonly links: readonly string[];
+  /** False where there are more folders than are looked into. */
+  readonly isWhole: boolean;
+}
+
+const mostFolders = 2_000;
+
+export function heldIn(gitFolder: string): Held {
+  const found = { modules: [] as string[], worktrees: [] as string[], links: [] as string[] };
+  const pending: string[] = [];
+  const look = (repository: string): void => {
+    for (const folder of foldersIn(join(repository, "worktrees"), found.links)) found.worktrees.push(folder);
+    pending.push(join(repository, "modules"));
+  };
+  look(gitFolder);
+  let looked = 0;
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    if (++looked > mostFolders) return { ...found, isWhole: false };
+    for (const folder of foldersIn(at, found.links)) {
+      const head = kindOf(join(folder, "HEAD"));
+      if (head === null || head === "folder") pending.push(folder);
+      else {
+        found.modules.push(folder);
+        look(folder);
+      }
+    }
+  }
+  return { ...found, isWhole: true };
+}
+
+/** The folders in a folder. Git follows links among them: these are noted, and the folder itself where it is one. */
+function foldersIn(folder: string, links: string[]): string[] {
+  const kind = kindOf(folder);
+  if (kind === "link") links.push(folder);
+  if (kind !== "folder") return [];
+  return list(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const inner = kindOf(path);
+    if (inner === "link") links.push(path);
+    return inner === "folder" ? [path] : [];
+  });
+}
+
+/** Where the repositories of a work tree are, or may come to be. */
+export function repositoriesAt(root: string): string[] {
+  const dotGit = join(root, ".git");
+  switch (leadsTo(dotGit)) {
+    case "folder":
+      return [dotGit];
+    case null:
+      return kindOf(dotGit) === null ? [dotGit] : [];
+    case "file": {
+      const linked = linkedRepository(dotGit);
+      const named = gitFolderOf(root);
+      return linked !== null ? [linked.common] : named === null ? [] : [...new Set([named, commonOf(named)])];
+    }
+  }
 }
 
 /** Places of one repository alone. */
@@ -40,17 +121,6 @@ export function gitFolderOf(root: string): string | null {
 /** The folder that a `.git` file names, as it stands there. */
 export function gitdirIn(file: string): string | undefined {
   return /^gitdir: (.+?)\s*$/.exec(textAt(file) ?? "")?.[1];
-}
-
-function gitFoldersBelow(folder: string, depth = 4): string[] {
-  // What a link leads to is no part of this repository.
-  if (kindOf(folder) !== "folder") return [];
-  return list(folder).flatMap((name) => {
-    const path = join(folder, name);
-    if (kindOf(path) !== "folder") return [];
-    if (kindOf(join(path, "HEAD")) === "file") return [path, ...gitFoldersBelow(join(path, "modules"), depth - 1)];
-    return depth === 0 ? [] : gitFoldersBelow(path, depth - 1);
-  });
 }
 
 /**

@@ -2,8 +2,9 @@ import { lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Git } from "../observer/git.ts";
 import { setAside } from "./gitlinks.ts";
+import { isWaitedFor } from "./git-waits.ts";
 import { contains } from "./mounts.ts";
-import { commonOf, gitdirIn, gitFolderOf, kindOf, ownPlaces, realOf } from "./git-places.ts";
+import { commonOf, gitdirIn, gitFolderOf, heldPlaces, kindOf, leadsHome, ownPlaces, realOf } from "./git-places.ts";
 
 /**
  * Repositories below a workspace root that commands make or change. Git obeys their configuration and hooks as soon as anybody
@@ -21,7 +22,7 @@ export function isBare(names: ReadonlySet<string>): boolean {
 export function markOfRepository(place: string): string | null {
   const kind = kindOf(place);
   if (kind === null) return null;
-  if (kind === "folder") return ownPlaces(place).map(signature).join();
+  if (kind === "folder") return [...ownPlaces(place), ...heldPlaces(place)].map(signature).join();
   const target = targetOf(place, kind);
   const places = target === null ? [] : [...ownPlaces(target), ...ownPlaces(commonOf(target))];
   return [place, ...places].map(signature).join();
@@ -43,7 +44,7 @@ export async function disarmRepository(git: Git, root: string, place: string, ap
 async function armedAt(git: Git, root: string, place: string): Promise<readonly string[]> {
   const kind = kindOf(place);
   if (kind === null) return [];
-  if (kind === "folder") return armedOf(git, root, ownPlaces(place));
+  if (kind === "folder") return armedOf(git, root, [...ownPlaces(place), ...heldPlaces(place)]);
   const target = targetOf(place, kind);
   // What isn't there may come with the next command.
   if (target === null) return [place];
@@ -57,7 +58,8 @@ async function armedAt(git: Git, root: string, place: string): Promise<readonly 
   return (await armedOf(git, root, places)).length === 0 ? [] : [place];
 }
 
-async function armedOf(git: Git, root: string, places: readonly string[]): Promise<readonly string[]> {
+/** Of these places those where git would run something. */
+export async function armedOf(git: Git, root: string, places: readonly string[]): Promise<readonly string[]> {
   const armed: string[] = [];
   for (const path of places) {
     const kind = kindOf(path);
@@ -65,7 +67,9 @@ async function armedOf(git: Git, root: string, places: readonly string[]): Promi
     const isArmed =
       basename(path) === "hooks"
         ? kind !== "folder" || holdsHooks(path)
-        : basename(path) === "commondir" || kind !== "file" || (await runsPrograms(git, root, path));
+        : basename(path) === "commondir"
+          ? !leadsHome(path)
+          : kind !== "file" || (await runsPrograms(git, root, path));
     if (isArmed) armed.push(path);
   }
   return armed;
@@ -92,6 +96,7 @@ export async function armedSettings(
   root: string,
   of: { readonly path: string } | { readonly text: string },
 ): Promise<readonly string[] | null> {
+  if ("path" in of && isWaitedFor(of.path)) return null;
   const [file, options] = "path" in of ? [of.path, {}] : ["-", { input: of.text }];
   const { code, stdout } = await git(root, ["config", "--file", file, "--no-includes", "--null", "--list"], options);
   if (code !== 0) return null;
