@@ -17,10 +17,16 @@ function readGroups(): ReadonlyMap<string, readonly string[]> {
     found.set(from, others.add(to));
   };
   for (const group of groups.split(";")) {
-    const [mutual = [], oneWay = []] = group.split(">").map((side) => side.split(/\s+/).filter(Boolean).map(stem));
-    for (const from of mutual) for (const to of [...mutual, ...oneWay]) relate(from, to);
+    const [before = "", after = ""] = group.split(">");
+    const oneWay = stemsOf(after);
+    for (const mutual of before.split(",").map(stemsOf))
+      for (const from of mutual) for (const to of [...mutual, ...oneWay]) relate(from, to);
   }
   return new Map([...found].map(([word, others]) => [word, [...others]]));
+}
+
+function stemsOf(words: string): string[] {
+  return words.split(/\s+/).filter(Boolean).map(stem);
 }
 
 let glossary: ReadonlyMap<string, readonly string[]> | undefined;

@@ -1,6 +1,7 @@
 /**
  * Words of a general vocabulary that are said for one another when people ask for a tool, one group between two semicolons.
- * A word may stand in several. What stands after `>` can meet a request for the words before it, and not the other way round.
+ * A word may stand in several. What stands after `>` can meet a request for the words before it, and not the other way round;
+ * commas part words before it that are kinds of it and aren't said for one another (a yen is no euro).
  */
 export const groups = `
 address addr; environment env; configuration config cfg; directory dir; message msg; request req; response resp; version ver;
@@ -55,8 +56,8 @@ root roots; factorial > math; prime > number; matrix > array; array list; intege
 derivative differentiate differentiation; integral integrate integration; dna gene genetic genome; protein > sequence;
 disease illness condition disorder; drug medicine medication; doctor physician; patient > medical; clinical trial;
 hospital > medical; health medical wellness; exercise workout fitness; game gaming games play; sport sports game; team club squad;
-player athlete; match game fixture; chess > game; card deck; song track music; artist musician singer; concert show performance;
-album record; instrument > music; art artwork painting museum; painting art picture; museum gallery exhibition;
+player athlete; match game fixture; chess > game; card deck; song track music; artist musician singer;
+concert > show performance event music; show performance; album record; instrument > music; art artwork painting museum; painting art picture; museum gallery exhibition;
 history historical past; historical history; law legal; lawsuit case court; crime criminal;
 school education educational college university; student pupil; course class lesson; teacher instructor; plant flower tree;
 animal pet species; water liquid; color colour; style format; font typeface; design style; component element widget ui;
@@ -80,21 +81,21 @@ subtract subtraction minus difference; gcd hcf divisor; lcm multiple; largest bi
 smallest lowest min minimum; arrange sort order; combine concatenate concat join mix; listen hear play; volume loud quiet sound;
 notification alarm alert reminder; complaint complain issue ticket; circumference perimeter; circle circular;
 rectangle rectangular; square > rectangle; triangle triangular; sphere spherical; bmi body mass > calculate;
-dollar euro yen pound usd eur currency; rupee yuan rmb currency; fahrenheit celsius temperature; kilometer mile distance;
-kilogram weight; discover discovery discoverer; contribute contribution; publish publication release; regression predict model;
+dollar usd, euro eur, yen, pound, rupee, yuan rmb > currency money; fahrenheit, celsius > temperature degree;
+kilometer, mile > distance; kilogram > weight; discover discovery discoverer; contribute contribution; publish publication release; regression predict model;
 classify classification category categorize; command shell terminal cmd; command > execute run; process task job;
 ticket support case; customer support; translate language; language > translate; vacation trip holiday travel; flight > book;
-hospital doctor clinic; president leader election; king queen monarch ruler; war battle; population inhabitants people;
+hospital clinic; hospital > doctor; president leader election; king queen monarch ruler; war battle; population inhabitants people;
 religion church; planet space astronomy; physics force motion; chemistry element compound;
-electric electricity electrical voltage current circuit; magnetic field magnetism; acceleration velocity speed;
-momentum mass velocity; entropy thermodynamics heat; growth rate; evolution evolutionary; forest tree; soil crop farm;
-pollution emission carbon air; concert event show; festival event; theater theatre cinema show movie; ticket > event;
-hobby activity; attraction museum; mall store shop; grocery supermarket food; pizza burger sandwich food order;
-drink beverage coffee; calorie nutrition food; diet nutrition meal; lease rental rent; apartment flat house room;
+electric electricity electrical; voltage circuit > electric current; magnetic magnetism; magnetism > field;
+acceleration > velocity speed; velocity speed; momentum > mass velocity; entropy > thermodynamics heat; growth rate; evolution evolutionary; forest tree; soil crop farm;
+pollution emission carbon air; festival > event; theater theatre, cinema > show movie; ticket > event;
+hobby activity; attraction museum; mall store shop; grocery supermarket; grocery > food shop; pizza, burger, sandwich > food order;
+drink beverage; coffee > drink; calorie nutrition food; diet nutrition meal; lease rental rent; apartment flat; apartment > house room home;
 mortgage house loan; salary employee; resume cv; job career position vacancy; candidate applicant; meeting > schedule calendar;
 timezone zone; convert > conversion; conversion convert converter; exchange > convert; roll dice die; dice random; coin toss flip;
-flip toss coin; poker card; roulette lottery; lyrics song; melody chord scale music; paint color; sculpture art museum;
-court lawyer attorney judge legal; attorney lawyer; license permit; patent trademark; police crime; vote election poll;
+flip toss coin; poker > card; roulette lottery; lyrics song; melody, chord, scale > music; paint color; sculpture > art museum;
+attorney lawyer; court, judge > legal; license permit; patent trademark; police crime; vote election poll;
 tweet twitter post social; follow follower subscriber; channel message post; device appliance light; light lamp brightness;
 lock unlock; thermostat temperature;
 `;
