@@ -38,6 +38,63 @@ describe("a search among tools", () => {
     expect(found).toEqual(["forecast"]);
   });
 
+  const firstOf = (some: SearchableTool[], query: string): string => rankTools(indexTools(some), query, 9)[0]!.tool.name;
+  const needing = (name: string, parameters: Readonly<Record<string, Json>>, description = "Weather of a place."): SearchableTool =>
+    tool(name, description, {}, { schema: { type: "object", properties: parameters, required: Object.keys(parameters) } });
+  const text = { type: "string" };
+  const number = { type: "integer" };
+
+  test.each([
+    ["from one date to another", needing("weather_a", { start_date: text, end_date: text }), needing("weather_b", { date: text })],
+    ["a unit", needing("weather_a", { units: text }), needing("weather_b", { about: text })],
+    ["a number beside the date's", needing("weather_a", { date: text, hops: number }), needing("weather_b", { date: text, about: text })],
+  ])("puts behind what needs %s where the request holds none", (_, lacking, plain) => {
+    expect(firstOf([lacking, plain], "weather on March 3rd, 2027")).toBe("weather_b");
+  });
+
+  test.each([
+    ["a year", "people in 1970", "year"],
+    ["a time of day", "people at 9:30 pm", "hour"],
+    ["how long", "people for 3 weeks", "duration"],
+    ["money", "people for $30", "budget"],
+  ])("puts before the others what takes %s that the request holds", (_, query, parameter) => {
+    const some = [tool("people_a", "Counts people.", { colour: {} }), tool("people_b", "Counts people.", { [parameter]: {} })];
+    expect(firstOf(some, query)).toBe("people_b");
+  });
+
+  test.each([
+    ["how a request is opened", tool("go", "Of go."), tool("songs", "Of songs of artists."), "I am going for songs"],
+    ["a name within a sentence", tool("castle", "Of castles."), tool("songs", "Of songs."), "give me songs by the Castle"],
+  ])("hears less of %s than of what is asked for", (_, other, meant, query) => {
+    expect(firstOf([other, meant], query)).toBe(meant.name);
+  });
+
+  test("takes no kind for another of the same", () => {
+    const some = [tool("euro_history", "Europe's past, of the euro."), tool("convert_currency", "One currency to another.")];
+    expect(rankTools(indexTools(some), "how many yen", 9).map((found) => found.tool.name)).toEqual(["convert_currency"]);
+  });
+
+  test("meets a word by one of its family sooner than by another of its group", () => {
+    const some = [tool("quotient", "Gives it."), tool("divide", "Gives it."), tool("army", "A division of it.")];
+    expect(firstOf(some, "division")).toBe("divide");
+  });
+
+  test("leaves places for the other wishes where many alike fit one", () => {
+    const many = ["bank", "house", "car", "study"].map((purpose) => tool(`loan_for_${purpose}`, "Monthly rate of a loan."));
+    const others = [
+      tool("city_weather", "Weather of a city, hour by hour, and its wind."),
+      tool("flights", "Planes between two airports."),
+    ];
+    const found = rankTools(
+      indexTools([...many, ...others]),
+      "What is the monthly rate of a loan? The loan is for a house. How is the weather? Which planes go there?",
+      4,
+    );
+    expect(found.map((one) => one.tool.name)).toEqual(expect.arrayContaining(["city_weather", "flights"]));
+    const scores = found.map(({ score }) => score);
+    expect(scores).toEqual(scores.toSorted((one, other) => other - one));
+  });
+
   test("takes a query of any length", () => {
     expect(names(`open an issue ${"a.a.".repeat(100_000)}`)[0]).toBe("createIssue");
   });

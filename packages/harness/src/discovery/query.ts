@@ -1,24 +1,29 @@
-import { dateWords, holdsDate } from "./shapes.ts";
+import { dateWords, wordsMeant } from "./shapes.ts";
 import { stem } from "./stem.ts";
 import { relatedTo } from "./thesaurus.ts";
 import type { ToolIndex } from "./tool-index.ts";
 import { pairOf, wordsOf } from "./words.ts";
 
-/** What a related word, one that only begins alike, and one a typing slip away counts, beside 1 for the word itself. */
+/** What a related word, one of the same family, one that only begins alike, and one a typing slip away counts, beside 1 for the word itself. */
 const relatedWeight = 0.45;
+const familyWeight = 0.6;
 const beginningWeight = 0.4;
 const slipWeight = 0.7;
 /** What a word counts that the text doesn't say but a path, an address or a date in it stands for; and a mere number. */
-const hintWeight = 0.4;
+const hintWeight = 0.7;
 const numberWeight = 0.2;
+/** What a word of a name counts, and one of those that a request is opened with. */
+const nameWeight = 0.7;
+const openingWeight = 0.6;
 /** What two words add that stand together in the query and in the tool. */
-const pairWeight = 0.3;
+const pairWeight = 0.2;
 
 const mostRelated = 12;
 const mostAlike = 8;
 const mostSlips = 3;
 /** Words shorter than this are too easily taken for others. */
 const shortestGuess = 5;
+const shortestRoot = 4;
 
 /** A word of a query: `weight` in the query, and the words of the index that can meet it, each with what it counts. */
 export interface Concept {
@@ -36,8 +41,21 @@ const filler = new Set(
     .map(stem),
 );
 
+/** They say how something is asked for more often than what: `I wonder`, `looking for`, `first of all`. */
+const openings = new Set(
+  `go going gone got come coming look looking feel think know wonder wondering curious interested interest able thing things lot
+  really sure thank thanks hi hello hey say imagine suppose consider considering given way well like love prefer actually first
+  second lastly next finally kindly possible believe heard tried trying mind ok okay`
+    .split(/\s+/)
+    .map(stem),
+);
+
+/** Words with a capital within a sentence. */
+const names = /(?<=[\p{L}\p{N},] )\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)*/gu;
+
 /** A request can ask for several things: its sentences, and what follows a "then" or an "also". */
-const seam = /(?<=[.?!;])\s+|\n+|,?\s+(?:and then|then|also|as well as|after that|finally|next|secondly|second|third|lastly)\b,?/i;
+const seam =
+  /(?<=[.?!;]["'”’)]?)\s+|\n+|,?\s+(?:and then|then|also|as well as|after that|finally|secondly|lastly)\b,?|(?:,\s+|,?\s+and\s+)(?:next|second|third)\b,?/i;
 
 /** Characters of a query that are looked at: nobody asks for more, and every word is held against the index. */
 export const longestQuery = 2_000;
@@ -58,12 +76,18 @@ export function partsOf(text: string): ReadonlyMap<string, number>[] {
       hints.push("path", "file", ...wordsOf(/\.(\w{1,5})$/.exec(path)?.[1] ?? ""));
       return " ";
     });
+  hints.push(...wordsMeant(text));
+  const named = new Set([...text.matchAll(names)].flatMap(([name]) => wordsOf(name)));
   // A date stands for itself: its words would meet tools by accident.
-  if (holdsDate(text)) hints.push("date");
   const parts = plain
     .replaceAll(dateWords, " ")
     .split(seam)
-    .map((part) => weigh(wordsOf(part).filter((word) => !filler.has(word))))
+    .map((part) =>
+      weigh(
+        wordsOf(part).filter((word) => !filler.has(word)),
+        named,
+      ),
+    )
     .filter((part) => part.size > 0);
   const last = parts.at(-1);
   if (last === undefined) return [weigh([...wordsOf(text), ...hints.map(stem)])];
@@ -81,9 +105,12 @@ function hostWord(url: string): string {
   );
 }
 
-function weigh(words: readonly string[]): Map<string, number> {
+function weigh(words: readonly string[], named: ReadonlySet<string> = new Set()): Map<string, number> {
   const weights = new Map<string, number>();
-  for (const word of words) weights.set(word, (weights.get(word) ?? 0) + (isMereNumber(word) ? numberWeight : 1));
+  for (const word of words) {
+    const weight = isMereNumber(word) ? numberWeight : named.has(word) ? nameWeight : openings.has(word) ? openingWeight : 1;
+    weights.set(word, (weights.get(word) ?? 0) + weight);
+  }
   return weights;
 }
 
@@ -106,13 +133,20 @@ export function conceptsOf(part: ReadonlyMap<string, number>, index: ToolIndex):
 function wordsFor(word: string, index: ToolIndex): (readonly [string, number])[] {
   const related = relatedTo(word)
     .slice(0, mostRelated)
-    .map((other) => [other, relatedWeight] as const);
+    .map((other) => [other, isFamily(word, other) ? familyWeight : relatedWeight] as const);
   if (index.postings.has(word) || word.length < shortestGuess) return [[word, 1], ...related];
   const slips = slipsOf(word, index).flatMap(([other, weight]) => [
     [other, weight] as const,
     ...relatedTo(other).map((one) => [one, relatedWeight * weight] as const),
   ]);
   return [[word, 1], ...related, ...slips, ...alike(word, index).map((other) => [other, beginningWeight] as const)];
+}
+
+/** Whether two words that mean much the same are of one root, as `multiply` and `multiplication`. */
+function isFamily(word: string, other: string): boolean {
+  let same = 0;
+  while (same < word.length && word[same] === other[same]) same += 1;
+  return same >= shortestRoot && same >= Math.min(word.length, other.length) - 2;
 }
 
 /** Words of the index that begin with this one, or with which it begins. */

@@ -3,15 +3,14 @@ import { conceptsOf, longestQuery, partsOf } from "./query.ts";
 import { countBits, numbersIn, shapesIn } from "./shapes.ts";
 import type { Field, SearchableTool, ToolIndex } from "./tool-index.ts";
 import { documentOf, fields, sharesOf } from "./tool-index.ts";
+import type { Wishes } from "./wishes.ts";
+import { inTurn, mostInTurn, wishesOf, withParts } from "./wishes.ts";
 
 /** What the share of a tool's name that was asked for adds to its score. */
 const nameCover = 0.6;
 /** What the best tools of a server add to the score of each of its tools, and how many of them count. */
 const serverPull = 0.05;
 const serverBest = 3;
-/** How a query of several parts weighs the best part against the whole; a part that matches little counts almost as much. */
-const partWeight = 1;
-const partPower = 0.25;
 /** For each kind of value in the query that a tool takes; for each that it needs and the query doesn't hold. */
 const shapeTaken = 0.15;
 const shapeLacking = 0.2;
@@ -32,23 +31,25 @@ export interface Ranked {
  * the order of the index. Deterministic; reads nothing but its arguments.
  */
 export function rankTools(index: ToolIndex, query: string, limit: number): Ranked[] {
-  const scores = scoreAll(index, query.slice(0, longestQuery));
+  const { scores, wishes } = scoreAll(index, query.slice(0, longestQuery));
+  const found = best(scores, Math.max(limit, mostInTurn));
+  const inOrder = wishes === null ? found.map((tool) => ({ tool, score: scores[tool]! })) : inTurn(wishes, scores, found);
   const exact = index.tools.findIndex(({ name }) => name === query.trim());
-  if (exact >= 0) scores[exact] = Number.POSITIVE_INFINITY;
-  return best(scores, limit).map((number) => ({ tool: index.tools[number]!, score: scores[number]! }));
+  const first = exact < 0 ? [] : [{ tool: exact, score: Number.POSITIVE_INFINITY }];
+  return [...first, ...inOrder.filter(({ tool }) => tool !== exact)]
+    .slice(0, limit)
+    .map(({ tool, score }) => ({ tool: index.tools[tool]!, score }));
 }
 
-function scoreAll(index: ToolIndex, query: string): Float64Array {
+function scoreAll(index: ToolIndex, query: string): { readonly scores: Float64Array; readonly wishes: Wishes | null } {
   const parts = partsOf(query);
   const whole = new Map<string, number>();
   for (const part of parts) for (const [word, weight] of part) whole.set(word, (whole.get(word) ?? 0) + weight);
   const concepts = conceptsOf(whole, index);
-  const scores = scorePart(index, concepts);
-  if (parts.length > 1)
-    addParts(
-      scores,
-      parts.map((part) => scorePart(index, conceptsOf(part, index))),
-    );
+  const forWhole = scorePart(index, concepts);
+  const forParts = parts.length > 1 ? parts.map((part) => scorePart(index, conceptsOf(part, index))) : [];
+  const wishes = wishesOf(forWhole, forParts);
+  const scores = wishes === null ? forWhole : withParts(wishes);
   const held = shapesIn(query);
   const numbers = numbersIn(query);
   const asked = askedBy(index, concepts);
@@ -58,16 +59,14 @@ function scoreAll(index: ToolIndex, query: string): Float64Array {
     if (scores[tool] === 0) continue;
     const taken = countBits(held & index.takes[tool]!);
     const lacking = countBits(index.needs[tool]! & ~held);
-    const shapes = Math.max(0.1, 1 + shapeTaken * taken - shapeLacking * lacking);
+    const shapes = (1 + shapeTaken * taken) * (1 - shapeLacking) ** lacking;
     const share = covered[tool]! / Math.max(Number.EPSILON, index.parameterRarity[tool]!);
     const plain = Math.sqrt(said[tool]! / (index.textRarity[tool]! + textSmoothing));
-    scores[tool] =
-      scores[tool]! *
-      shapes *
-      (1 + textCover * plain) *
-      (1 + parameterCover * share - (index.numbers[tool]! > numbers ? numbersLacking : 0));
+    const factor = shapes * (1 + textCover * plain) * (1 + parameterCover * share - (index.numbers[tool]! > numbers ? numbersLacking : 0));
+    scores[tool] = scores[tool]! * factor;
+    if (wishes !== null) wishes.factors[tool] = factor;
   }
-  return scores;
+  return { scores, wishes };
 }
 
 /** Each concept counts once a tool, by the word that meets it best. */
@@ -146,29 +145,6 @@ function pullServers({ serverOf, servers }: ToolIndex, scores: Float64Array): vo
     for (let place = server * serverBest; place < (server + 1) * serverBest; place += 1) sum += tops[place]!;
     scores[tool]! += (serverPull * sum) / serverBest;
   }
-}
-
-/** Each part has a place for its own best, beside what fits the whole. */
-function addParts(scores: Float64Array, parts: readonly Float64Array[]): void {
-  const highest = parts.map(maximum);
-  const top = Math.max(...highest);
-  const whole = maximum(scores);
-  if (top === 0 || whole === 0) return;
-  for (let tool = 0; tool < scores.length; tool += 1) {
-    if (scores[tool] === 0) continue;
-    let most = 0;
-    parts.forEach((part, number) => {
-      if (part[tool] === 0) return;
-      most = Math.max(most, (part[tool]! / highest[number]!) * (highest[number]! / top) ** partPower);
-    });
-    scores[tool] = scores[tool]! / whole + partWeight * most;
-  }
-}
-
-function maximum(numbers: Float64Array): number {
-  let most = 0;
-  for (const number of numbers) if (number > most) most = number;
-  return most;
 }
 
 /** The places of the highest scores over 0, highest first: a small heap, so that thousands needn't be sorted. */

@@ -9,8 +9,27 @@ const weekdays = String.raw`\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b`;
 /** What stands for a date and says nothing else. */
 export const dateWords = new RegExp(`${dates}|${weekdays}`, "gi");
 
-/** Kinds of values that a request can hold, and that a tool's parameters can take. Each is a bit of a set. */
-const shapes: readonly { readonly inText: RegExp; readonly inName: RegExp }[] = [
+const anyDate = String.raw`${dates}|${weekdays}|\b(?:tomorrow|yesterday|today)\b`;
+const clock = String.raw`\b\d{1,2}(?::\d\d)?\s?[ap]\.?m\b|\b\d{1,2}:\d\d\b|\bnoon\b|\bo'clock\b`;
+const coordinates = String.raw`-?\d{1,3}\.\d{2,}\s*°?\s*[NSEW]?\s*(?:,|and)\s*(?:longitude\s*)?-?\d{1,3}\.\d{2,}`;
+const units =
+  "fahrenheit|celsius|kelvin|kilomet(?:er|re)s?|met(?:er|re)s?|miles?|feet|foot|inch(?:es)?|kilograms?|grams?|pounds?|lbs?|lit(?:er|re)s?|gallons?|k[gm]|[cm]m|imperial|metric";
+const currencies = "dollars?|usd|euros?|eur|gbp|yen|rupees?";
+const year = /\b(?:1[5-9]|20)\d\d\b/;
+
+/** A kind of value that a request can hold, and that a tool's parameters can take. Each is a bit of a set. */
+interface Shape {
+  readonly inText: RegExp;
+  readonly inName: RegExp;
+  /** How many parameters it takes to be of this kind. */
+  readonly times?: number;
+  /** Some say something only where a tool takes what is there, or only where one needs what isn't. */
+  readonly only?: "taken" | "needed";
+}
+
+const dateName = /(?:^|_|\b)(?:date|day|datetime|when|deadline|check.?in|check.?out|departure)/i;
+
+const shapes: readonly Shape[] = [
   {
     // A date.
     inText: new RegExp(
@@ -22,8 +41,25 @@ const shapes: readonly { readonly inText: RegExp; readonly inName: RegExp }[] = 
       ].join("|"),
       "i",
     ),
-    inName: /(?:^|_|\b)(?:date|day|datetime|when|deadline|check.?in|departure)/i,
+    inName: dateName,
   },
+  // From one date to another.
+  { inText: new RegExp(`(?:${anyDate})[^]*?(?:${anyDate})`, "i"), inName: dateName, times: 2, only: "needed" },
+  { inText: year, inName: /year|date|season|period/i },
+  { inText: new RegExp(clock, "i"), inName: /time|hour|when|clock|start|end$/i, only: "taken" },
+  {
+    // How long.
+    inText: /\b(?:\d+|two|three|four|five|six|seven|ten|few)[- ](?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)\b/i,
+    inName: /(?:second|minute|hour|day|night|week|month|year)s|duration|^time|_time|period|length/i,
+    only: "taken",
+  },
+  {
+    // Money.
+    inText: new RegExp(String.raw`[$€£¥]\s?\d|\b(?:${currencies}|pounds?|bucks?)\b`, "i"),
+    inName: /amount|price|budget|cost|currenc|salary|income|principal|payment|value|balance|investment|revenue|fare|fee/i,
+    only: "taken",
+  },
+  { inText: new RegExp(String.raw`\b(?:${units}|${currencies})\b`, "i"), inName: /unit|currency|measure/i, only: "needed" },
   {
     // A place.
     inText: /\b(?:in|at|near|from|to|around|of|for) (?:the )?(?:\p{Lu}\p{L}+[ ,]?)+(?:, ?\p{Lu})?|\p{Lu}\p{L}+, ?\p{Lu}/u,
@@ -37,16 +73,16 @@ const shapes: readonly { readonly inText: RegExp; readonly inName: RegExp }[] = 
       /(?<![\w/])~?\/[\w.-]+\/[\w.-]|\b[A-Z]:\\|\b[\w-]+\.(?:txt|md|csv|json|xml|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|mp3|mp4|wav|html?|ya?ml|toml|py|ts|js)\b/,
     inName: /path|file|directory|folder/i,
   },
-  {
-    // Coordinates.
-    inText: /-?\d{1,3}\.\d{2,}\s*°?\s*[NSEW]?\s*(?:,|and)\s*(?:longitude\s*)?-?\d{1,3}\.\d{2,}|\blatitude\b/i,
-    inName: /lat(?:itude)?\b|lon(?:g(?:itude)?)?\b|coord/i,
-  },
+  { inText: new RegExp(String.raw`${coordinates}|\blatitude\b`, "i"), inName: /lat(?:itude)?\b|lon(?:g(?:itude)?)?\b|coord/i },
 ];
 
-/** Whether a text holds a date, in whichever words. */
-export function holdsDate(text: string): boolean {
-  return shapes[0]!.inText.test(text);
+/** Words that a request means without saying them, by the values that it holds. */
+export function wordsMeant(text: string): string[] {
+  return [
+    ...(shapes[0]!.inText.test(text) ? ["date"] : []),
+    ...(year.test(text.replaceAll(dateWords, " ")) ? ["year"] : []),
+    ...(new RegExp(coordinates, "i").test(text) ? ["coordinates", "latitude", "longitude"] : []),
+  ];
 }
 
 /** The kinds of values that a text holds, as bits. */
@@ -58,11 +94,12 @@ export function shapesIn(text: string): number {
 export function shapesTaken(schema: Json): { readonly takes: number; readonly needs: number } {
   const { properties = null, required } = fieldsOf(schema);
   const needed = Array.isArray(required) ? required.filter((name): name is string => typeof name === "string") : [];
-  const among = (names: readonly string[]): number => bitsWhere(({ inName }) => names.some((name) => inName.test(name)));
-  return { takes: among(Object.keys(fieldsOf(properties))), needs: among(needed) };
+  const among = (names: readonly string[], not: Shape["only"]): number =>
+    bitsWhere(({ inName, times = 1, only }) => only !== not && names.filter((name) => inName.test(name)).length >= times);
+  return { takes: among(Object.keys(fieldsOf(properties)), "needed"), needs: among(needed, "taken") };
 }
 
-/** How many numbers a tool can't be called without, and how many a text holds. */
+/** How many numbers a tool can't be called without, and how many a text holds beside those of its dates. */
 export function numbersNeeded(schema: Json): number {
   const { properties = null, required } = fieldsOf(schema);
   const known = fieldsOf(properties);
@@ -74,7 +111,8 @@ export function numbersNeeded(schema: Json): number {
 }
 
 export function numbersIn(text: string): number {
-  return text.match(/\d+(?:\.\d+)?/g)?.length ?? 0;
+  const undated = text.replaceAll(dateWords, " ").replaceAll(/,? (?:19|20)\d\d\b/g, " ");
+  return undated.match(/\d+(?:\.\d+)?/g)?.length ?? 0;
 }
 
 export function countBits(bits: number): number {
@@ -83,6 +121,6 @@ export function countBits(bits: number): number {
   return count;
 }
 
-function bitsWhere(holds: (shape: (typeof shapes)[number]) => boolean): number {
+function bitsWhere(holds: (shape: Shape) => boolean): number {
   return shapes.reduce((bits, shape, index) => (holds(shape) ? bits | (1 << index) : bits), 0);
 }

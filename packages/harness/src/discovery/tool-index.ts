@@ -50,8 +50,8 @@ export interface ToolIndex {
   readonly textRarity: Float64Array;
   readonly serverOf: Int32Array;
   readonly servers: number;
-  readonly takes: Uint8Array;
-  readonly needs: Uint8Array;
+  readonly takes: Uint16Array;
+  readonly needs: Uint16Array;
   /** By tool: how many numbers it can't be called without. */
   readonly numbers: Uint8Array;
 }
@@ -102,8 +102,8 @@ export function indexTools(tools: readonly SearchableTool[]): ToolIndex {
     textRarity: Float64Array.from(texts, (words) => [...words].reduce((sum, word) => sum + postings.get(word)!.rarity, 0)),
     serverOf: Int32Array.from(tools, ({ server }) => servers.get(server) ?? -1),
     servers: servers.size,
-    takes: Uint8Array.from(taken, ({ takes }) => takes),
-    needs: Uint8Array.from(taken, ({ needs }) => needs),
+    takes: Uint16Array.from(taken, ({ takes }) => takes),
+    needs: Uint16Array.from(taken, ({ needs }) => needs),
     numbers: Uint8Array.from(tools, ({ schema }) => numbersNeeded(schema)),
   };
 }
