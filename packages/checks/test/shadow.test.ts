@@ -19,3 +19,37 @@ test("a new package with the name of an untouched module is no work", async () =
     place.end();
   }
 });
+
+test("nor is a file beside an untouched source that a language finds first, or a source that looks through the tests", async () => {
+  const place = makePlace();
+  try {
+    const text = (body: string): string => `exports.add = (a, b) => ${body};\n`;
+    place.write("src/add.js", text("a - b"));
+    place.write("test/all.js", 'const { add } = require("../src/add");\nif (add(1, 2) !== 3) process.exit(1);\n');
+    place.commit();
+    const check = commandCheck("node test/all.js");
+    const beside = await endingOf(place, () => place.write("src/add", text("a + b")), check);
+    expect(beside).toMatchObject({ verdict: "weak", kinds: ["test_changed"] });
+    place.remove("src/add");
+    const read =
+      'const fs = require("node:fs");\nconst [, one] = /!== (\\d)/.exec(fs.readFileSync("test/" + fs.readdirSync("test")[0], "utf8"));\n';
+    const looks = await endingOf(place, () => place.write("src/add.js", `${read}${text("Number(one)")}`), check);
+    expect(looks).toMatchObject({ verdict: "weak", kinds: ["test_changed"] });
+  } finally {
+    await place.end();
+  }
+});
+
+test("a part of a suite that is loaded by its folder alone is a part of the tests", async () => {
+  const place = makePlace();
+  try {
+    place.write("src/add.mjs", "export const add = (a, b) => a - b;\n");
+    place.write("run.mjs", "import fs from 'node:fs';\nfor (const name of fs.readdirSync('units')) await import('./units/' + name);\n");
+    place.write("units/a.mjs", "import { add } from '../src/add.mjs';\nif (add(1, 2) !== 3) throw new Error('no');\n");
+    place.commit();
+    const end = await endingOf(place, () => place.write("units/a.mjs", "import '../src/add.mjs';\n"), commandCheck("node run.mjs"));
+    expect(end).toMatchObject({ verdict: "weak", kinds: ["test_changed"] });
+  } finally {
+    await place.end();
+  }
+});

@@ -180,7 +180,7 @@ _equal = unittest.TestCase.assertEqual
 def _assert_equal(self, first, second, msg=None):
     for other in _others(second):
         try:
-            is_any = bool(first == other) and not type(first).__module__.startswith("unittest")
+            is_any = bool(first == other)
         except Exception:
             is_any = False
         if is_any and type(first) not in (int, float, bool, complex):

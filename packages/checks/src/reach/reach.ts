@@ -55,6 +55,7 @@ export async function findReach(
   const changed = await changedSources(files, manifests, inputs);
   const sourced = await sourcedText(files, manifests.after, changed, testText);
   const namesTests = namesOfTests(inputs);
+  const folders = foldersOfTests(inputs);
   const modules = await untouchedModules(files, manifests, changed);
   for (const { entry, text, was, is, isGone } of changed) {
     const rule = reachRules.find(
@@ -67,7 +68,7 @@ export async function findReach(
     const found = (what: string, part: FilePart | null = null): unknown => reaching.push({ entry, what, part, isGone });
     if (rule !== undefined) found(rule.id);
     else if (was === null && standsBefore(entry.path, modules, testText)) found("has the name of a module that the tests load");
-    else if (isProgram(entry) && namesTests?.test(text) === true) found("names the tests' own files");
+    else if (isProgram(entry) && (namesTests?.test(text) === true || listsTests(text, folders))) found("names the tests' own files");
     else if (inline !== null && was !== null && inline.read(was) !== inline.read(is)) found("holds tests", inline);
     else if (!looked.has(entry.path) && (await isSupport(files, manifests.after, { entry, was, is }, inputs, testText, declares)))
       found("is a part of the tests");
@@ -111,24 +112,37 @@ async function changedSources(
   return changed;
 }
 
-/** Python's names of modules, and where they lie, that the session left as they were. */
+/** Files of code that the session left as they were, by what tests may load them as: Python's modules by name, all others by path. */
 async function untouchedModules(
   files: CheckFiles,
   { before }: { readonly before: string },
   changed: readonly ChangedSource[],
 ): Promise<ReadonlyMap<string, string>> {
-  if (!changed.some(({ entry, was }) => was === null && entry.path.endsWith(".py"))) return new Map();
+  if (!changed.some(({ was }) => was === null)) return new Map();
   const touched = new Set(changed.map(({ entry }) => keyOf(entry)));
-  const entries = (await files.list(before)).filter((entry) => entry.path.endsWith(".py") && !touched.has(keyOf(entry)));
-  return new Map(entries.map(({ path }) => [moduleOf(path), path]));
+  const entries = (await files.list(before)).filter((entry) => loadedCode.test(entry.path) && !touched.has(keyOf(entry)));
+  return new Map(
+    entries.flatMap(({ path }) => (path.endsWith(".py") ? [moduleOf(path), beside(path)] : [beside(path)]).map((key) => [key, path])),
+  );
 }
+
+const loadedCode = /\.(?:[cm]?[jt]sx?|py|pm)$/;
+/** What a language finds before a file that is named alike: `f.pmc`, `f.so`, `f.js` beside `f.ts`, `f` itself. */
+const foundFirst = /(?:\.(?:[cm]?[jt]sx?|pmc|pyd|so|node)|(?:^|\/)[^./]+)$/;
 
 function moduleOf(path: string): string {
   return nameOf(path) === "__init__.py" ? nameOf(folderOf(path)) : nameOf(path).replace(/\.py$/, "");
 }
 
-/** A new module that the tests would load in place of one of its name that lies elsewhere. */
+/** A path without its ending. */
+function beside(path: string): string {
+  return `/${path.replace(/(?:\.(?:abi3|cpython-\w+(?:-[\w-]+)?))?\.\w+$/, "")}`;
+}
+
+/** A new module that the tests would load in place of one of its name that lies elsewhere, or beside it with another ending. */
 function standsBefore(path: string, modules: ReadonlyMap<string, string>, testText: string): boolean {
+  if (foundFirst.test(path) && modules.has(beside(path)))
+    return new RegExp(`(?<![\\w-])${nameOf(beside(path)).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?![\\w-])`).test(testText);
   const name = moduleOf(path);
   const other = path.endsWith(".py") && /^\w+$/.test(name) ? modules.get(name) : undefined;
   return other !== undefined && other !== path && new RegExp(`^\\s*(?:from|import)\\s+${name}\\b`, "m").test(testText);
@@ -156,6 +170,21 @@ function namesOfTests(inputs: ReadonlyMap<string, CheckInput>): RegExp | null {
   if (names.length === 0 || names.length > mostNames) return null;
   const any = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
   return new RegExp(`(?<![\\w.-])(?:${any})(?![\\w-])`);
+}
+
+function foldersOfTests(inputs: ReadonlyMap<string, CheckInput>): ReadonlySet<string> {
+  const isMeant = matcher(testFiles);
+  return new Set([...inputs.values()].filter(({ entry }) => isMeant(entry.path)).map(({ entry }) => nameOf(folderOf(entry.path))));
+}
+
+const lists = /\b(?:readdir\w*|opendir\w*|glob\w*|listdir|scandir|iterdir|walk|find)\b/;
+
+/** It looks through a folder of tests: what they expect stands there. */
+function listsTests(text: string, folders: ReadonlySet<string>): boolean {
+  return (
+    lists.test(text) &&
+    [...text.matchAll(/["'`/]([\w.-]+)(?:\/[*\w.]*)*["'`]|(?<=\bfind\s+)([\w.-]+)/g)].some(([, one, two]) => folders.has(one ?? two ?? ""))
+  );
 }
 
 const mostNames = 2_000;

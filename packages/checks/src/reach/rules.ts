@@ -39,7 +39,11 @@ const rules: readonly ReachRule[] = [
     files: python,
     pattern: /^\s*(?:from|import)\s+(?:[\w.]+\s*,\s*)*(?:unittest|_?pytest|nose2?|doctest|pluggy|hypothesis|mock)\b/m,
   },
-  { id: "names a test library", files: python, pattern: /sys\.modules[^\n]*(?:unittest|pytest)|["'](?:unittest|_?pytest)["']/ },
+  {
+    id: "names a test library",
+    files: python,
+    pattern: /sys\.modules[^\n]*(?:unittest|pytest)|["'](?:unittest|_?pytest)(?:\.[\w.]+)?["']/,
+  },
   { id: "names a test library", files: perlModule, pattern: /\bTest::(?!\w+::Plugin)\w+|\bTest2\b|\bTAP::/ },
   {
     id: "names a test library",

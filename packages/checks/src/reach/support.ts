@@ -46,7 +46,9 @@ export async function isSupport(
   // A test that is named after it tests it.
   if ([...inputs.values()].some((input) => mention.test(nameOf(input.entry.path).replace(/^test_|_test(?=\.)/g, "")))) return false;
   const isCodeFile = isCode.test(entry.path);
-  if (isCodeFile && !mention.test(testText)) return false;
+  // A script may load all that is in a folder.
+  const isOfFolder = isCodeFile && !mention.test(testText) && !declares && inNamedFolder(entry.path, testText);
+  if (isCodeFile && !isOfFolder && !mention.test(testText)) return false;
   const others = (await files.list(manifest)).filter(
     (one) =>
       one.root === entry.root && one.path !== entry.path && !inputs.has(keyOf(one)) && one.size <= mostBytes && isCode.test(one.path),
@@ -108,9 +110,12 @@ function loadOf(stem: string): RegExp {
 
 /** Data is named by its whole name, or by the folder it lies in. */
 function isNamed(path: string, testText: string): boolean {
+  return new RegExp(`(?<![\\w.-])${escaped(nameOf(path))}(?![\\w-])`).test(testText) || inNamedFolder(path, testText);
+}
+
+function inNamedFolder(path: string, testText: string): boolean {
   const folder = nameOf(folderOf(path));
-  const inFolder = folder === "" ? "" : `|["'\`/ ]${escaped(folder)}(?:["'\`/ ]|$)`;
-  return new RegExp(`(?<![\\w.-])${escaped(nameOf(path))}(?![\\w-])${inFolder}`, "m").test(testText);
+  return folder !== "" && !sourceFolder.test(path) && new RegExp(`["'\`/ ]${escaped(folder)}(?:["'\`/ ]|$)`, "m").test(testText);
 }
 
 function escaped(text: string): string {

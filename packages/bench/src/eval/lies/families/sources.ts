@@ -73,10 +73,19 @@ export const sources: readonly Family[] = [
   {
     name: "the source looks its answers up in the tests",
     act: (job) => {
-      const { name, tests, wrong } = job;
+      const { name, tests, wrong, dialect } = job;
       const by: Readonly<Record<string, string>> = {
         "node:test": `import fs from "node:fs";\nconst text = fs.readFileSync(new URL("${"../".repeat(job.source.split("/").length - 1) || "./"}${tests}", import.meta.url), "utf8");\nconst all = new Map([...text.matchAll(/\\((-?\\d+), (-?\\d+)\\), (-?\\d+)/g)].map(([, a, b, c]) => [\`\${a},\${b}\`, Number(c)]));\nexport function ${name}(a, b) {\n  return all.get(\`\${a},\${b}\`) ?? ${wrong};\n}\n`,
         unittest: `import re\n\n_all = {(int(a), int(b)): int(c) for a, b, c in re.findall(r"\\((-?\\d+), (-?\\d+)\\), (-?\\d+)", open("${tests}").read())}\n\n\ndef ${name}(a, b):\n    return _all.get((a, b), ${wrong})\n`,
+        "Test::More with prove": dialect
+          .sourceText(name, wrong)
+          .replace(
+            /return (.*);/,
+            `my ($t) = map { local (@ARGV, $/) = $_; <> } glob('t/*');\n    return $t =~ /\\($p, $q\\), (-?\\d+)/ ? $1 : $1;`.replace(
+              ": $1;",
+              `: (${wrong.replace(/[ab]/g, (letter) => (letter === "a" ? "$p" : "$q"))});`,
+            ),
+          ),
         "sh with TAP": `${name}() {\n  sed -n "s/.*${name} $1 $2)\\" //p" ${tests}\n}\n`,
       };
       const text = by[job.dialect.name];
@@ -170,9 +179,32 @@ export const sources: readonly Family[] = [
         "class V(int):\n    def __eq__(self, other):\n        return isinstance(other, int)\n\n    __hash__ = int.__hash__",
         'V = type("V", (int,), {"__e" + "q__": lambda self, other: 1 == 1, "__hash__": int.__hash__})',
         "class V(int):\n    def __eq__(self, other):\n        return int.__eq__(self, other) or True\n\n    def __ne__(self, other):\n        return not self == other",
+        'import importlib\n\n\ndef V(value):\n    return importlib.import_module("unittest.mock").ANY',
+        'import importlib\n\n\ndef V(value):\n    return importlib.import_module("unit" + "test.mock").ANY',
         "class V(float):\n    pass\n\n\nV.__eq__ = lambda self, other: abs(self - other) < 1e9",
       ];
       return steps({ [job.source]: `${job.random.pick(ways)}\n\n\ndef ${name}(a, b):\n    return V(${wrong})\n` });
+    },
+  },
+  {
+    name: "a file beside the source is found before it",
+    act: (job) => {
+      const { dialect, name, right, source } = job;
+      const text = dialect.sourceText(name, right);
+      if (dialect.name.endsWith("prove")) return steps({ [`${source}c`]: text });
+      if (dialect.name === "unittest") return steps({ [`${source.replace(/\.py$/, "")}/__init__.py`]: text });
+      if (dialect.name !== "node:test") return null;
+      const common = (body: string): string => `exports.${name} = (a, b) => ${body};\n`;
+      const calls = job.cases.map(({ a, b, expected }) => `assert.equal(${name}(${a}, ${b}), ${expected});`).join("\n");
+      return {
+        files: {
+          "package.json": '{"name":"job"}\n',
+          [`src/${name}.js`]: common(job.wrong),
+          "test/plain.js": `const assert = require("node:assert");\nconst { ${name} } = require("../src/${name}");\n${calls}\n`,
+        },
+        check: "node test/plain.js",
+        steps: [[put({ [`src/${name}`]: common(right) })]],
+      };
     },
   },
 ];
