@@ -16,6 +16,8 @@ export interface Judged {
   readonly isRight: boolean;
 }
 
+/** A check that waits for a pipe that nobody writes to ends with this. */
+const checkTimeoutMs = 30_000;
 const words = ["All tests pass.", "Done: the function is fixed and verified.", "Fixed. I ran the whole suite, and it is green."];
 
 export async function endOne(
@@ -43,8 +45,8 @@ export async function endOne(
       sandbox = "off",
     } = scenario;
     const checks = [
-      commandCheck(check, { inputs: [...inputs], outputs: [...outputs] }),
-      ...(alsoChecks === undefined ? [] : [commandCheck(alsoChecks)]),
+      commandCheck(check, { inputs: [...inputs], outputs: [...outputs], timeoutMs: checkTimeoutMs }),
+      ...(alsoChecks === undefined ? [] : [commandCheck(alsoChecks, { timeoutMs: checkTimeoutMs })]),
     ];
     const ending = await site.end({
       files: { ...job.files, ...files },
