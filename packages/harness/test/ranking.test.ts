@@ -95,6 +95,23 @@ describe("a search among tools", () => {
     expect(scores).toEqual(scores.toSorted((one, other) => other - one));
   });
 
+  test("ranks no more parts each than a request can have wishes", () => {
+    let reads = 0;
+    const postings = new Map(index.postings);
+    const get = postings.get.bind(postings);
+    postings.get = (word) => {
+      reads += 1;
+      return get(word);
+    };
+    const readsFor = (parts: number): number => {
+      reads = 0;
+      rankTools({ ...index, postings }, "open issue\n".repeat(parts), 5);
+      return reads;
+    };
+    expect(readsFor(150)).toBe(readsFor(30));
+    expect(readsFor(3)).toBeLessThan(readsFor(30));
+  });
+
   test("takes a query of any length", () => {
     expect(names(`open an issue ${"a.a.".repeat(100_000)}`)[0]).toBe("createIssue");
   });

@@ -21,6 +21,9 @@ const parameterCover = 0.2;
 const textCover = 0.2;
 const textSmoothing = 20;
 
+/** Parts of a query that are ranked each; what follows counts for the whole alone. */
+const mostParts = 20;
+
 export interface Ranked {
   readonly tool: SearchableTool;
   readonly score: number;
@@ -47,7 +50,7 @@ function scoreAll(index: ToolIndex, query: string): { readonly scores: Float64Ar
   for (const part of parts) for (const [word, weight] of part) whole.set(word, (whole.get(word) ?? 0) + weight);
   const concepts = conceptsOf(whole, index);
   const forWhole = scorePart(index, concepts);
-  const forParts = parts.length > 1 ? parts.map((part) => scorePart(index, conceptsOf(part, index))) : [];
+  const forParts = parts.length > 1 ? parts.slice(0, mostParts).map((part) => scorePart(index, conceptsOf(part, index))) : [];
   const wishes = wishesOf(forWhole, forParts);
   const scores = wishes === null ? forWhole : withParts(wishes);
   const held = shapesIn(query);
