@@ -193,6 +193,18 @@ describe("deadlines", () => {
     await expectLaw(world.log, session);
   });
 
+  test("it is let go also where the deadline passes in the very moment that it is looked at", async () => {
+    for (let before = 1; before <= 16; before += 1) {
+      const { tool, world, ports } = sending([[{ to: "a" }]]);
+      const { session } = await runPrompt(ports(), { approvalMs: 90_000, approvalAtDeadline: "allow" });
+      world.clock.advance(90_000 - before);
+      const ticking = { ...world.clock, now: () => (world.clock.advance(1), world.clock.now()) };
+      for (let standing = "waiting"; standing === "waiting";)
+        ({ standing } = await drive({ ...ports(), clock: ticking }, session, { waiting: "return" }));
+      expect(tool.runs, `${before} ms before`).toHaveLength(1);
+    }
+  });
+
   test("it isn't let go where the files that it executes have changed", async () => {
     const files = new Map([["/w/./deploy.sh", "v1"]]);
     const { tool, world, ports } = sending([[{ to: "a" }]], { command: "./deploy.sh", files });

@@ -96,8 +96,7 @@ export async function answerCovered(driver: Driver): Promise<SessionEvent[]> {
 }
 
 /** What becomes of approvals that nobody answered in time, where that is to allow them: if still the same would run. */
-export async function answerAtDeadline(driver: Driver): Promise<SessionEvent[]> {
-  const now = driver.ports.clock.now();
+export async function answerAtDeadline(driver: Driver, now: number): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];
   for (const approval of openApprovals(driver)) {
     if (approval.atDeadline !== "allow" || approval.deadline === null || approval.deadline > now) continue;

@@ -104,7 +104,6 @@ async function run(driver: Driver): Promise<DriveEnd> {
           hasNews = false;
           steering = await takeInbox(driver);
         }
-        stage(driver, await answerAtDeadline(driver));
         if (isBetweenSteps(driver)) await lookBetweenSteps(driver);
         await close(driver, running, steering);
       }
@@ -204,9 +203,12 @@ async function close(driver: Driver, running: ReadonlyMap<string, Running>, stee
   let waiting = steering;
   const costOf = driver.registers.get("settings", "")?.limits.costPerSession == null ? null : await priceOf(driver);
   const compactAt = await compactionMark(driver);
+  // One moment for both: an approval that its deadline answers is not refused for it.
+  const now = driver.ports.clock.now();
+  stage(driver, await answerAtDeadline(driver, now));
   for (;;) {
     const events = advance(driver, {
-      now: driver.ports.clock.now(),
+      now,
       newId: newId(driver),
       isRunning: (prefix) => [...running.keys(), ...outliving(driver).map(({ key }) => key)].some((key) => key.startsWith(`${prefix}:`)),
       steering: waiting.map(({ message }) => message),
