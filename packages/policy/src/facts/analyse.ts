@@ -16,9 +16,10 @@ import { cutWord, hasOption } from "../shell/options.ts";
 import { parseCommand } from "../shell/parse.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
-import { guessedLines, moduleRun } from "./guessed.ts";
+import { guessedLines, moduleRun, runElsewhere } from "./guessed.ts";
 import { followLinks } from "./links.ts";
 import { isBelow, normalise } from "./place.ts";
+import { judgeRenamed } from "./renamed.ts";
 import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed, type Run } from "./fact.ts";
 
 /**
@@ -60,7 +61,8 @@ export function analyse(parsed: ParsedCommand, home: string | null, depth = 0): 
     const reads = provenReads(command);
     if (reads === null) onlyReads = false;
     judgeWords(command, words, home);
-    const mayRun = depth < maxGuessed ? [...judgeGuessed(command, words, home, depth), ...moduleRun(command)] : [];
+    const mayRun =
+      depth < maxGuessed ? [...judgeGuessed(command, words, home, depth), ...moduleRun(command), ...runElsewhere(command)] : [];
     const use = showsNames.has(programOf(command.words) ?? "") ? "list" : "read";
     for (const word of reads ?? []) addNeed(words, use, word);
     const written = judgeRedirects(command, words);
@@ -127,6 +129,7 @@ function judgeWords(command: SimpleCommand, findings: Findings, home: string | n
     addNeed(findings, "installed", literalWord(`node_modules/.bin/${runner.unlessInstalled}`));
   if (command.words[0]!.literal?.startsWith("/etc/") === true) addFact(findings, "services", call.text, { unsandboxed: true });
   judgeUnknown(call, findings);
+  judgeRenamed(call, findings);
   judgeWritten(call, findings);
   if (mayRunOperands(command)) judgeNamed(call, findings);
   if (!readForms.has(program) && !noPaths.has(program)) judgeOutputs(call, findings);

@@ -1,7 +1,9 @@
 import { isJudged, mayRunOperands } from "../programs/known.ts";
+import { isLoopback } from "../programs/hosts.ts";
 import { taskJudges } from "../programs/targets.ts";
 import { toolVariable } from "../programs/variables.ts";
 import { programOf, type ShellWord, type SimpleCommand } from "../shell/command.ts";
+import { parseCommand } from "../shell/parse.ts";
 import { shells } from "../shell/wrapper-table.ts";
 
 /*
@@ -30,7 +32,13 @@ function isProgram(text: string): boolean {
 /** Lines that a command may run besides: those in settings that it is given, and the operands of an unknown program. */
 export function guessedLines(command: SimpleCommand): string[] {
   const lines = settingLines(command);
-  return command.words.length < 2 || !mayRunOperands(command) ? lines : [...lines, ...operandLines(command.words.slice(1))];
+  return command.words.length < 2 || !(mayRunOperands(command) || isSshHere(command))
+    ? lines
+    : [...lines, ...operandLines(command.words.slice(1))];
+}
+
+function isSshHere({ words }: SimpleCommand): boolean {
+  return programOf(words) === "ssh" && words.some(({ literal }) => isLoopback((literal ?? "").replace(/^.*@/, "")));
 }
 
 /** Names of tools, as makefiles have them. */
@@ -49,6 +57,16 @@ function settingLines({ words, assignments }: SimpleCommand): string[] {
     const isTool = (toolVariable.test(name) || tools.test(name)) && isProgram(tool) && !shells.has(tool);
     return isTool ? [`${tool} "$@"`] : [];
   });
+}
+
+const elsewhere = /^(?:ssh|autossh|mosh|docker|podman|nerdctl|kubectl|oc|lxc|limactl)$/;
+
+/** What is run on another machine, or in a container: `ssh host rm a` is meant by a rule against `rm`. */
+export function runElsewhere(command: SimpleCommand): SimpleCommand[] {
+  if (!elsewhere.test(programOf(command.words) ?? "")) return [];
+  const args = command.words.slice(1);
+  const lines = [...operandLines(args), ...args.slice(1).flatMap(({ literal }) => (literal === null ? [] : (lineOf(literal) ?? [])))];
+  return lines.flatMap((line) => parseCommand(line, null).commands);
 }
 
 /** The module that python runs, under its own name: `python -m pytest` is meant by a rule against `pytest`. */

@@ -41,8 +41,17 @@ function cmakeTool({ args, texts }: JudgedCall, findings: Parameters<Judge>[1]):
   if (name === "rename") addNeed(findings, "delete", words[0]);
 }
 
+/** Settings of cargo that name what it runs. */
+const cargo: Judge = (call, findings) => {
+  const isProgram = ({ literal }: { literal: string | null }): boolean =>
+    literal === null || /(?:runner|wrapper|linker|rustc|rustdoc|rustflags|alias)\b/.test(literal);
+  if (optionValues(call.args, ["--config"], null).some(isProgram)) addFact(findings, "hidden_code", `${call.text} names a program to run`);
+};
+
 export const helperJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["zip", zip],
+  ["cargo", cargo],
+  ...["npm", "npx", "pnpm", "yarn"].map((name) => [name, starts(/^--(?:script-shell|node-options)(?:=|$)/)] as const),
   ["less", starts(/^\+.*[!|]/s)],
   ["man", starts(/^(?:-\w*[PH]|--p|--h(?!elp$))/)],
   ["split", starts(/^--f/)],

@@ -1,6 +1,7 @@
 import { addFact, addNeed, type Findings, type Judge, type JudgedCall } from "../facts/fact.ts";
 import { awk } from "./awk.ts";
 import { literalWord } from "../shell/command.ts";
+import { isInput } from "../shell/inner.ts";
 import { optionValues } from "../shell/options.ts";
 import { networkScope } from "./hosts.ts";
 import { addByName, isDelivery } from "./targets.ts";
@@ -26,6 +27,17 @@ const codeOptions: Readonly<Record<string, RegExp>> = {
   guile: /^-c$/,
   sbcl: /^--eval$/,
   ghc: /^-e$/,
+  clojure: /^-e$/,
+  raku: /^-e$/,
+  ocaml: /^-e$/,
+  kotlin: /^-e$/,
+  octave: /^--eval$/,
+  gnuplot: /^-e$/,
+  erl: /^-eval$/,
+  dc: /^(?:-e|--expression)$/,
+  tclsh: /^-e$/,
+  jshell: /^-e$/,
+  m: /^-e$/,
 };
 
 /** The same where the code stands right behind the letter: `python3 -uc'…'`. What holds no sign is no code that does anything. */
@@ -37,10 +49,10 @@ const joinedCode: Readonly<Record<string, RegExp>> = {
 const joinedElsewhere = /^-[eEprBRc]([\s\S]*\W[\s\S]*)$/;
 
 /** Interpreters that run their input where no file is named. */
-const runsInput = /^(?:node|python|perl|ruby|php|lua|r|julia|osascript|guile|sbcl)$/;
+const runsInput = /^(?:node|python|perl|ruby|php|lua|r|julia|osascript|guile|sbcl|octave|gnuplot|tclsh|jshell|m)$/;
 
 function languageOf(program: string): string | null {
-  const name = program.toLowerCase().replace(/[\d.]+$/, "");
+  const name = program === "perl6" ? program : program.toLowerCase().replace(/[\d.]+$/, "");
   const alias: Readonly<Record<string, string>> = {
     nodejs: "node",
     pypy: "python",
@@ -48,6 +60,17 @@ function languageOf(program: string): string | null {
     rscript: "r",
     luajit: "lua",
     tsx: "node",
+    "ts-node": "node",
+    "babel-node": "node",
+    "vite-node": "node",
+    coffee: "node",
+    iex: "elixir",
+    clj: "clojure",
+    perl6: "raku",
+    kotlinc: "kotlin",
+    wish: "tclsh",
+    "manage.py": "python",
+    "django-admin": "python",
   };
   const language = alias[name] ?? name;
   return codeOptions[language] === undefined ? null : language;
@@ -75,16 +98,31 @@ function codeOf(call: JudgedCall, language: string): string | null {
         .map((word) => word.literal ?? word.text)
         .join(" "),
     );
-  const readsInput = call.args.every((word) => word.literal === "-" || word.literal?.startsWith("-") === true);
-  if (codes.length === 0 && readsInput && call.command.hereText !== null) codes.push(call.command.hereText);
+  codes.push(...codeWords(call, language));
+  if (codes.length === 0 && readsInput(call) && call.command.hereText !== null) codes.push(call.command.hereText);
   return codes.length === 0 ? null : codes.join("\n");
 }
 
-function isFed({ program, args, texts }: JudgedCall, language: string | null): boolean {
+/** Whether no operand names a file: then a program reads its input. */
+function readsInput({ args }: JudgedCall): boolean {
+  return args.every(({ literal }) => literal !== null && (literal.startsWith("-") || isInput.test(literal)));
+}
+
+/** Code in other places than behind an option: modules in a URL, what python's timeit runs, what a framework's shell is given. */
+function codeWords({ texts }: JudgedCall, language: string): string[] {
+  const urls = texts.flatMap((text) => /^(?:--[\w-]+=)?data:[^,]*,([\s\S]*)$/.exec(text)?.[1] ?? []);
+  if (language === "node") return urls;
+  if (language === "php")
+    return texts.flatMap((text, i) => (text === "--execute" ? (texts[i + 1] ?? "") : (/^--execute=([\s\S]*)$/.exec(text)?.[1] ?? [])));
+  return language === "python" && texts[texts.indexOf("-m") + 1] === "timeit" ? texts.slice(texts.indexOf("timeit") + 1) : [];
+}
+
+function isFed(call: JudgedCall, language: string | null): boolean {
+  const { program, texts } = call;
   if (program === "deno" || program === "bun") return texts.includes("-");
   if (language === null || !runsInput.test(language)) return false;
   const asks = texts.some((text) => /^(?:--?(?:version|help)|-[vVh])$/.test(text));
-  return !asks && args.every((word) => word.literal === "-" || word.literal?.startsWith("-") === true);
+  return !asks && readsInput(call);
 }
 
 /**
@@ -94,11 +132,22 @@ function isFed({ program, args, texts }: JudgedCall, language: string | null): b
 const reaches =
   /\bfetch\s*\(|XMLHttpRequest|\bWebSocket\b|\bhttps?\.(?:get|request)\b|node:(?:https?|net|dgram|tls|dns)\b|require\(\s*["'](?:https?|net|dgram|tls|dns|axios|got|node-fetch|undici)["']|\burllib|\burlopen\b|\bhttpx\b|\baiohttp\b|\bimport requests\b|\brequests\.\w+\(|\bsocket\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|http\.client|Net::(?:HTTP|FTP|SMTP)|\bLWP\b|IO::Socket|\bTCPSocket\b|open-uri|\bcurl_(?:init|exec)\b|\bfsockopen\b|\binstall\.packages\b|\bPkg\.(?:add|update|develop)\b|\b(?:BiocManager|remotes|devtools|pak)::|\bMix\.install\b|file_get_contents\(\s*["']https?:/;
 const removes =
-  /\b(?:rmSync|rmdirSync|unlinkSync|rimraf|rmtree|removedirs|unlink|rmdir|truncateSync|removeSync|rm_rf|rm_r)\b|\bDeno\.(?:remove|truncate)\b|\bfrom\s+os\s+import\b[^\n;]*\b(?:remove\w*|truncate)\b|\bfrom\s+shutil\s+import\b[^\n;]*\bmove\b|\bfs\.(?:promises\.)?(?:rm|truncate)\b|\bos\.(?:remove|truncate)\b|\bFileUtils\.rm|\bFile\.delete\b|\bshutil\.move\b|\.unlink\(|\bremove_tree\b/;
+  /\b(?:rmSync|rmdirSync|unlinkSync|rimraf|rmtree|removedirs|unlink|rmdir|truncateSync|removeSync|rm_rf|rm_r)\b|\bDeno\.(?:remove|truncate)\b|\bfrom\s+os\s+import\b[^\n;]*\b(?:remove\w*|truncate)\b|\bfrom\s+shutil\s+import\b[^\n;]*\bmove\b|\bfs\.(?:promises\.)?(?:rm|truncate)\b|\bos\.(?:remove|truncate)\b|\bFileUtils\.rm|\bFile\.delete\b|\bshutil\.move\b|\.unlink\(|\bremove_tree\b|\bfile\.remove\b|\bFile\.rm\w*|\bSys\.remove\b|\bdelete-(?:file|directory)|\bdeleteRecursively\b|\bfile\s+delete\b|(?<![\w.$])rm\s*\(|\bimport\s+(?:os|shutil)\s+as\b|\b(?:getattr|vars)\s*\(\s*(?:os|shutil)\b/;
 const runs =
-  /child_process|\b(?:execSync|spawnSync|execFileSync|execFile)\b|\bBun\.(?:spawn|\$)|Deno\.(?:Command|run)|\bos\.(?:system|popen|exec[lv]p?e?|spawn\w*)\b|\bfrom\s+os\s+import\b[^\n;]*\b(?:system|popen|exec\w*|spawn\w*)\b|\bos\.execute\b|\bio\.popen\b|\bsubprocess\b|\bpty\.spawn\b|\bshell_exec\b|\bpassthru\b|\bproc_open\b|\bOpen3\b|\bctypes\b|__import__|do shell script|\bimportlib\b|\beval\s*\(\s*(?:atob|Buffer|base64)|\bexec\s*\(\s*(?:base64|bytes|codecs|zlib)/;
+  /child_process|\b(?:execSync|spawnSync|execFileSync|execFile)\b|\bBun\.(?:spawn|\$)|Deno\.(?:Command|run)|\bos\.(?:system|popen|exec[lv]p?e?|spawn\w*)\b|\bfrom\s+os\s+import\b[^\n;]*\b(?:system|popen|exec\w*|spawn\w*)\b|\bos\.execute\b|\bio\.popen\b|\bsubprocess\b|\bpty\.spawn\b|\bshell_exec\b|\bpassthru\b|\bproc_open\b|\bOpen3\b|\bctypes\b|__import__|process\.binding|do shell script|\bimportlib\b|\beval\s*\(\s*(?:atob|Buffer|base64)|\bexec\s*\(\s*(?:base64|bytes|codecs|zlib)/;
 /** Words that run programs in perl, ruby and awk, but are ordinary names elsewhere. */
-const runsBare = /\b(?:system|exec|qx|fork|syscall)\b|`/;
+const runsBare =
+  /\b(?:system|exec|qx|fork|syscall)\b|`|\bopen\s*\(?\s*[$\w ]+,\s*["'](?:-?\||[^"']*\|["'])|\bpopen\s*\(|\bspawn\s*\(|\b(?:Kernel|Process)\.spawn\b/;
+/** Of languages that are seldom written on a line, also words that elsewhere are anything. */
+const runsElsewhere =
+  /\b(?:system2?|exec|spawn|popen|cmd|shell|run-program|sh|execute|ProcessBuilder|getRuntime|Sys\.command|callCommand|readProcess|e?syscmd)\b|`|\brun\s*["'(]|\bprocess\w*\s*["(.]|\bopen\b[^;\n]*\||["']\s*\.!|^\s*!|\[\s*!/m;
+const bare = new Set(["perl", "ruby", "php"]);
+const never = new Set(["node", "python", "bun", "lua", "osascript"]);
+
+function runsOther(language: string | null, code: string): boolean {
+  if (runs.test(code)) return true;
+  return language !== null && !never.has(language) && (bare.has(language) ? runsBare : runsElsewhere).test(code);
+}
 
 const writes =
   /\bopen\s*\([^)]*,\s*(?:mode\s*=\s*)?["'][^"']*[wax+]|write(?:_text|_bytes|File|FileSync|lines|Sync)?\s*\(|append(?:File|FileSync)|createWriteStream|copyFile|cpSync|\brename(?:Sync)?\b|shutil\.copy|\bmkdirs?\b|mkdirSync|makedirs|\bchmod|\bsymlink|\btouch\b|file_put_contents|\bfopen\b|File\.(?:write|open)|\bopen\s*\(?[^;]*["']\s*[>+]|FileUtils\.|\bio\.open\b|Bun\.write|Deno\.(?:write|mkdir|copy|rename)/;
@@ -126,6 +175,11 @@ const interpreter: Judge = (call, findings) => {
     if (call.command.isPiped && isFed(call, language)) addFact(findings, "hidden_code", `${call.program} runs what another command prints`);
     return;
   }
+  judgeCode(call, language, code, findings);
+};
+
+/** What code given on a line does. */
+export function judgeCode(call: JudgedCall, language: string | null, code: string, findings: Findings): void {
   const names = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\\n]){1,400})\1/g)].map((found) => found[2]!);
   judgeNames(call, code, names, findings);
   // Modules are also named by options: `perl -MLWP::Simple`, `ruby -ropen-uri`.
@@ -135,13 +189,13 @@ const interpreter: Judge = (call, findings) => {
   if (reaches.test(code) || reaches.test(modules))
     addFact(findings, "inline_code", `${call.program} code that uses the network`, networkScope(null));
   if (removes.test(code)) addFact(findings, "inline_code", `${call.program} code that removes files`);
-  if (runs.test(code) || ((language === "perl" || language === "ruby" || language === "php") && runsBare.test(code))) {
+  if (runsOther(language, code)) {
     addFact(findings, "inline_code", `${call.program} code that runs other programs`);
   }
-};
+}
 
 const names =
-  "julia elixir scala groovy racket guile sbcl ghc node nodejs bun deno python python2 python3 pypy3 ipython perl ruby php lua luajit osascript Rscript R tsx".split(
+  "ts-node babel-node vite-node coffee iex clojure clj raku perl6 ocaml kotlin kotlinc octave gnuplot erl dc tclsh wish jshell m4 manage.py django-admin julia elixir scala groovy racket guile sbcl ghc node nodejs bun deno python python2 python3 pypy3 ipython perl ruby php lua luajit osascript Rscript R tsx".split(
     " ",
   );
 

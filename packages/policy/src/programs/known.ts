@@ -7,6 +7,7 @@ import { opaqueWrappers, shells, wrapperForms } from "../shell/wrapper-table.ts"
 import { programOf, type SimpleCommand } from "../shell/command.ts";
 import { databaseJudges } from "./databases.ts";
 import { deviceJudge, fileJudges } from "./files.ts";
+import { frameworkJudges } from "./frameworks.ts";
 import { helperJudges } from "./helpers.ts";
 import { interpreterJudge } from "./inline-code.ts";
 import { networkJudges } from "./network.ts";
@@ -24,6 +25,7 @@ export const judgeTables: readonly ReadonlyMap<string, Judge>[] = [
   taskJudges,
   fileJudges,
   editJudges,
+  frameworkJudges,
   helperJudges,
   patchJudges,
 ];
@@ -49,7 +51,9 @@ const takesText = new Set(
 );
 /** Judged for something else; they run another program as well. */
 const runsOthers = new Set(
-  "gdb lldb perf prlimit py-spy cmake direnv nix nix-shell conda mamba micromamba yarn pnpm ansible watchman tmux screen ninja".split(" "),
+  "gdb lldb perf prlimit py-spy cmake direnv nix nix-shell conda mamba micromamba yarn pnpm bun ansible watchman tmux screen ninja".split(
+    " ",
+  ),
 );
 
 /** True for a program that may run what its operands name, as far as anyone here knows. */

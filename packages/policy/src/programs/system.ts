@@ -67,7 +67,9 @@ const editor: Judge = (call, findings) => {
 /** Editors of a terminal, of which a command line or what is typed may run programs and write anywhere. */
 const terminalEditor: Judge = (call, findings) => {
   const scripted = call.texts.some((text) =>
-    /^(?:-c|-S|-s|-es?|-W|-w|-u|\+.+|--cmd(?:=.*)?|--eval(?:=.*)?|-l|--load(?:=.*)?|--script(?:=.*)?|--batch|-f|--funcall)$/.test(text),
+    /^(?:-[eEsnNR]*[cSs]|-es?|-W|-w|-u|\+.+|--cmd(?:=.*)?|--?eval(?:=.*)?|-l|--?load(?:=.*)?|--?script(?:=.*)?|--?batch|-f|--?funcall)$/.test(
+      text,
+    ),
   );
   const { hereText, isPiped, redirects } = call.command;
   const isFed = isPiped || redirects.some(({ operator }) => operator === "<");

@@ -3,10 +3,10 @@ import { hostOf, isLoopback } from "./hosts.ts";
 
 /** Variables whose value names code that a program loads or runs, or another place from which it takes its settings. */
 const runsCode =
-  /^(?:LD_\w+|DYLD_\w+|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[04]|BASH_FUNC_.*|CDPATH|GLOBIGNORE|GIT_\w+|SSH_ASKPASS|SUDO_ASKPASS|RSYNC_RSH|CVS_RSH|(?:HG|SVN)_?EDITOR|HGRCPATH|MANPAGER|LESSOPEN|LESSCLOSE|LESSKEY\w*|BROWSER|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|PYTHON(?:STARTUP|HOME|INSPECT|BREAKPOINT|EXECUTABLE|USERBASE|WARNINGS)|PYTEST_(?:ADDOPTS|PLUGINS)|PERL5(?:OPT|LIB|DB)|PERLLIB|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|BUNDLE_GEMFILE|RUSTC?_?\w*WRAPPER|RUSTC|CARGO_\w*(?:WRAPPER|RUNNER|LINKER|HOME)|RUSTUP_HOME|RUSTUP_TOOLCHAIN|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LUA_(?:INIT|PATH|CPATH)\w*|PHPRC|PHP_INI_SCAN_DIR|AWKPATH|AWKLIBPATH|RIPGREP_CONFIG_PATH|TAR_OPTIONS|ZIPOPT|UNZIP|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|SHELL|COMSPEC|HOME|XDG_\w+|HOLDFAST_\w+|TERMINFO\w*|GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|RES_OPTIONS|KUBECONFIG|DOCKER_\w+|AWS_\w+|GOOGLE_\w+|CLOUDSDK_\w+|AZURE_\w+|VAULT_\w+|SSL_CERT_\w+|OPENSSL_CONF|CURL_HOME|WGETRC|NETRC|PIP_(?!NO_INPUT|DISABLE_PIP_VERSION_CHECK|QUIET)\w+|UV_(?!OFFLINE|NO_)\w+|NPM_CONFIG_\w+|YARN_(?:RC_FILENAME|REGISTRY|IGNORE_PATH|PLUGINS|NPM_REGISTRY_SERVER)|COREPACK_\w+|GOPROXY|GONOSUMDB|GONOSUMCHECK|GOPRIVATE|GOTOOLCHAIN|GOENV|GOROOT|(?:HTTPS?|ALL|FTP|NO)_PROXY|GCC_EXEC_PREFIX|COMPILER_PATH)$/i;
+  /^(?:LD_\w+|DYLD_\w+|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[04]|BASH_FUNC_.*|CDPATH|GLOBIGNORE|GIT_\w+|SSH_ASKPASS|SUDO_ASKPASS|RSYNC_RSH|CVS_RSH|(?:HG|SVN)_?EDITOR|HGRCPATH|MANPAGER|LESSOPEN|LESSCLOSE|LESSKEY\w*|BROWSER|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|PYTHON(?:STARTUP|HOME|INSPECT|BREAKPOINT|EXECUTABLE|USERBASE|WARNINGS)|PYTEST_(?:ADDOPTS|PLUGINS)|PERL5(?:OPT|LIB|DB)|PERLLIB|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|BUNDLE_GEMFILE|RUSTC?_?\w*WRAPPER|RUSTC|CARGO_\w*(?:WRAPPER|RUNNER|LINKER|HOME)|RUSTUP_HOME|RUSTUP_TOOLCHAIN|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LUA_(?:INIT|PATH|CPATH)\w*|PHPRC|PHP_INI_SCAN_DIR|AWKPATH|AWKLIBPATH|RIPGREP_CONFIG_PATH|TAR_OPTIONS|ZIPOPT|UNZIP|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|SHELL|COMSPEC|HOME|XDG_\w+|HOLDFAST_\w+|TERMINFO\w*|GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|RES_OPTIONS|KUBECONFIG|DOCKER_\w+|AWS_\w+|GOOGLE_\w+|CLOUDSDK_\w+|AZURE_\w+|VAULT_\w+|SSL_CERT_\w+|OPENSSL_CONF|CURL_HOME|WGETRC|NETRC|PIP_(?!NO_INPUT|DISABLE_PIP_VERSION_CHECK|QUIET)\w+|UV_(?!OFFLINE|NO_)\w+|NPM_CONFIG_\w+|YARN_(?:RC_FILENAME|REGISTRY|IGNORE_PATH|PLUGINS|NPM_REGISTRY_SERVER)|COREPACK_\w+|GOPROXY|GONOSUMDB|GONOSUMCHECK|GOPRIVATE|GOTOOLCHAIN|GOENV|GOROOT|(?:HTTPS?|ALL|FTP|NO)_PROXY|GCC_EXEC_PREFIX|COMPILER_PATH|EXINIT|G?VIMINIT|NVIM_APPNAME|CONFIG_(?:SHELL|SITE)|CARGO_BUILD_RUST\w+|RSYNC_(?:CONNECT_PROG|SHELL)|FZF_\w+|PSQLRC)$/i;
 
 /** Programs that a variable names, where these names mean "none". */
-const programVariable = /^(?:PAGER|EDITOR|VISUAL|\w*_PAGER|GIT_(?:SEQUENCE_)?EDITOR|GIT_ASKPASS|SSH_ASKPASS|BROWSER)$/;
+const programVariable = /^(?:PAGER|EDITOR|VISUAL|\w*_PAGER|\w*_EDITOR|GIT_ASKPASS|SSH_ASKPASS|BROWSER)$/;
 const noProgram = new Set(["", "cat", "true", ":", "/bin/true", "/bin/cat", "/usr/bin/true"]);
 
 /** Compilers and tools by which builds are told what to run: by a bare name, as PATH knows it. */
@@ -19,6 +19,7 @@ const harmlessValues: Readonly<Record<string, RegExp>> = {
   MAKEFLAGS: /^(?:-?[jkswB\d]+ ?)*$/,
   PYTHONWARNINGS: /^(?:ignore|default|error|always|once|module|all)?$/,
   CARGO_HOME: /^$/,
+  LESS: /^[^+]*$/,
 };
 
 /** Names within the families above that only carry text or switch something off. */
@@ -29,7 +30,7 @@ const onlyText =
 const optionVariable =
   /^(?:NODE_OPTIONS|GOFLAGS|JAVA_OPTS|MAVEN_OPTS|GRADLE_OPTS|SBT_OPTS|RUSTFLAGS|CFLAGS|CXXFLAGS|CPPFLAGS|LDFLAGS|LESS|GREP_OPTIONS|npm_config_\w+)$/;
 const loadsCode =
-  /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--inspect\S*|-toolexec\S*|-exec\S*|-overlay\S*|-modfile\S*|-javaagent\S*|-agent\w*:\S*|-Xbootclasspath\S*|-fplugin\S*|-wrapper|-B\S*|-specs\S*|-C\s*linker\S*|--env-file\S*|--openssl-config\S*|--icu-data-dir\S*)(?=$|[\s=:])/;
+  /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--inspect\S*|-toolexec\S*|-vettool\S*|\+\S*|-exec\S*|-overlay\S*|-modfile\S*|-javaagent\S*|-agent\w*:\S*|-Xbootclasspath\S*|-fplugin\S*|-wrapper|-B\S*|-specs\S*|-C\s*linker\S*|--env-file\S*|--openssl-config\S*|--icu-data-dir\S*)(?=$|[\s=:])/;
 
 /** Why an assignment can make an innocent program run other code or talk elsewhere; null where it can't. */
 export function changesWhatRuns(assignment: ShellAssignment): string | null {

@@ -56,7 +56,11 @@ export function readRunner(program: string, words: readonly ShellWord[]): Runner
     case "pnpm":
       return after(args, ["exec"], (rest) => run(rest)) ?? after(args, ["dlx"], (rest) => fromNode(rest, true));
     case "yarn":
-      return after(args, ["exec"], (rest) => run(rest)) ?? after(args, ["dlx"], (rest) => fromNode(rest, true));
+      return (
+        after(args, ["exec"], (rest) => run(rest)) ??
+        after(args, ["node"], (rest, name) => run([name, ...rest])) ??
+        after(args, ["dlx"], (rest) => fromNode(rest, true))
+      );
     case "bun":
       return after(args, ["x"], (rest) => fromNode(rest, true));
     case "corepack":

@@ -117,12 +117,15 @@ function readPart(part: WordPart, values: ShellValues): Piece {
   }
 }
 
-/** What `$(echo a b)` and `$(printf a)` stand for. */
+/** What `$(echo a b)`, `$(printf a)` and `$(which a)` stand for. */
 function printedBy(script: ParsedScript | undefined, values: ShellValues): string[] {
   const command = script?.commands.length === 1 ? script.commands[0]!.command : undefined;
-  if (command?.type !== "Command" || !/^(?:echo|printf)$/.test(command.name?.value ?? "")) return [];
+  const name = command?.type === "Command" ? (command.name?.value ?? "") : "";
+  if (command?.type !== "Command" || !/^(?:echo|printf|which|command)$/.test(name)) return [];
   const words = command.suffix.map((word) => (word.type === "Word" ? readWord(word, values).literal : null));
-  return words.includes(null) || words.length === 0 ? [] : [words.filter((word) => !/^-[neE]+$/.test(word!)).join(" ")];
+  if (words.includes(null) || words.length === 0) return [];
+  const text = words.filter((word) => !/^-[neEvap]+$/.test(word!)).join(" ");
+  return [name === "which" || name === "command" ? `/usr/bin/${text}` : text];
 }
 
 /** What the shell itself always sets. `~` with `fromHome` stands for the home folder, `.` for where the line starts. */

@@ -100,10 +100,12 @@ function unwrapSubscripts(program: string, args: readonly ShellWord[], input: In
     : null;
 }
 
-/** `git-push`, and package managers by the file that node runs: the words that are usually written. */
+/** `git-push`, `coreutils --coreutils-prog=rm`, and package managers by the file that node runs: the words that are usually written. */
 function underOtherName(program: string, args: readonly ShellWord[]): readonly ShellWord[] | null {
   const subcommand = program.startsWith("git-") ? program.slice(4) : "";
   if (subcommands.has(subcommand)) return [literalWord("git"), literalWord(subcommand), ...args];
+  const tool = program === "coreutils" ? /^--coreutils-prog=(.+)$/.exec(args[0]?.literal ?? "")?.[1] : undefined;
+  if (tool !== undefined) return [literalWord(tool), ...args.slice(1)];
   if (program !== "node" && program !== "nodejs") return null;
   const at = args.findIndex(({ literal }) => literal?.startsWith("-") !== true);
   const manager = /(?:^|\/)(npm|npx|yarn|pnpm|corepack)(?:-cli)?(?:\.c?js)?$/.exec(args[at]?.literal ?? "")?.[1];
@@ -217,7 +219,10 @@ function unwrapSource(args: readonly ShellWord[], input: Input): Unwrapped | nul
   if (file.literal === null && file.pattern === null && !/^["']?\$\{?\w+\}?["']?\//.test(file.text)) {
     return hidden("source of what only exists at run time");
   }
-  return file.literal === "/dev/stdin" && input.hereText === null ? hidden("source of its input") : null;
+  if (!isInput.test(file.literal ?? "")) return null;
+  return input.hereText === null
+    ? hidden("source of its input")
+    : { ...nothing, inner: [{ type: "line", line: literalWord(input.hereText) }] };
 }
 
 function unwrapTrap(args: readonly ShellWord[]): Unwrapped | null {
