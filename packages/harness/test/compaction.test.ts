@@ -155,6 +155,15 @@ describe("the state that a new window begins with", () => {
     },
   );
 
+  test("has each finished step of the plan once, also one whose text begins as another's", () => {
+    const plan = ["Add tests for the parser", "Add tests"].map((step) => ({ text: step, status: "completed" as const }));
+    const first = derive([], { plan });
+    const { text } = derive([], { plan, previous: first.entries });
+    expect(text.split("\n").filter((one) => one.includes("Add tests"))).toEqual(
+      plan.map((step) => `- in the plan as done, by your own word: ${step.text}`),
+    );
+  });
+
   test("keeps exact values that the open work names, however long ago they came", () => {
     const plan = [{ text: "repair svc-billing-7", status: "in_progress" as const }];
     const early = settled("c0", "svc-billing-7 listens on 10.4.7.9:8443\nsvc-other listens on 10.4.7.8:8443");

@@ -60,6 +60,11 @@ export function readLog({ previous, events, plan, world, gone = [], tasks }: Com
     const others = (told.get(section) ?? []).filter((entry) => !entry.text.startsWith(key));
     told.set(section, [...others, { section, text, from }]);
   };
+  /** In the place of the same word for word: a longer one that begins so is another. */
+  const once = (section: CompactedSection, text: string, ...from: string[]): void => {
+    const others = (told.get(section) ?? []).filter((entry) => entry.text !== text);
+    told.set(section, [...others, { section, text, from }]);
+  };
   const before = previous.filter((entry) => !isHeading(entry));
   for (const { section, text, from } of before) if (carried.includes(section) && !text.startsWith(judgedMark)) add(section, text, ...from);
   const calls = new Map<string, string>();
@@ -149,13 +154,7 @@ export function readLog({ previous, events, plan, world, gone = [], tasks }: Com
   }
   for (const step of plan) {
     if (step.status !== "completed") add("openTasks", `- ${step.status}: ${step.text}`, ...goalFrom(told));
-    else
-      replace(
-        "completed",
-        `- in the plan as done, by your own word: ${step.text}`,
-        `- in the plan as done, by your own word: ${step.text}`,
-        ...goalFrom(told),
-      );
+    else once("completed", `- in the plan as done, by your own word: ${step.text}`, ...goalFrom(told));
   }
   for (const task of tasks) add("openTasks", `- runs in the background: ${task.title} (handle ${task.ref})`, task.callId);
   for (const section of world) add("world", showSection(section));
