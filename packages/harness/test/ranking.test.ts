@@ -193,6 +193,15 @@ describe("with an embedder", () => {
     expect((await rank({ embed }))[0]).toBe("stock_quote");
   });
 
+  test("of thousands of tools it is asked for no more at once than one takes", async () => {
+    const many = Array.from({ length: 150 }, (_, n) => ({ ...specs[0]!, name: `tool_${n}`, description: n === 149 ? "share" : "" }));
+    const embed = async (texts: readonly string[]) => {
+      if (texts.length > 64) throw new Error("too many");
+      return texts.map((text) => Float32Array.of(/zzz|share/.test(text) ? 1 : 0));
+    };
+    expect((await createRanking({ embed }).rank("zzz", many, 1, new AbortController().signal))[0]?.name).toBe("tool_149");
+  });
+
   test("that fails, words alone decide", async () => {
     expect(await rank({ embed: async () => Promise.reject(new Error("offline")) })).toEqual([]);
   });

@@ -5,6 +5,8 @@ import { indexTools } from "./tool-index.ts";
 
 /** What closeness of meaning (-1 to 1) adds, beside 1 for the best by words. */
 const meaningWeight = 1;
+/** Texts of one request: a provider takes only so many. */
+const embeddedAtOnce = 64;
 
 /** Ranks the specs of a session's tools. What was made of them is kept for as long as they are the same. */
 export interface Ranking {
@@ -44,16 +46,22 @@ export function createRanking(embedder?: Embedder): Ranking {
 
 async function closeness(embedder: Embedder, query: string, indexed: Indexed, signal: AbortSignal): Promise<number[] | null> {
   try {
-    indexed.vectors ??= await embedder.embed(
-      indexed.specs.map(({ name, description }) => `${name}: ${description}`),
-      signal,
-    );
+    indexed.vectors ??= await vectorsOf(embedder, indexed.specs, signal);
     const [asked] = await embedder.embed([query], signal);
     return asked === undefined ? null : indexed.vectors.map((vector) => vector.reduce((sum, part, at) => sum + part * asked[at]!, 0));
   } catch (error) {
     if (signal.aborted) throw error;
     return null;
   }
+}
+
+async function vectorsOf(embedder: Embedder, specs: readonly ToolSpec[], signal: AbortSignal): Promise<Float32Array[]> {
+  const vectors: Float32Array[] = [];
+  for (let at = 0; at < specs.length; at += embeddedAtOnce) {
+    const texts = specs.slice(at, at + embeddedAtOnce).map(({ name, description }) => `${name}: ${description}`);
+    vectors.push(...(await embedder.embed(texts, signal)));
+  }
+  return vectors;
 }
 
 /** The tool of an MCP server carries its server's name: `mcp__server__tool`. */
