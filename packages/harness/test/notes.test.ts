@@ -174,6 +174,28 @@ describe("the history", () => {
     expect((await run(search, { query: "zebra" })).text).toContain("a later zebra");
   });
 
+  test.each([
+    ["searched", () => historySearchTool()],
+    ["looked through for values", () => lookupTool({ get: async () => null } as never)],
+  ])("lets others go on while much of it is %s", async (_, open) => {
+    const tool = open();
+    // What it needs is loaded now.
+    await run(tool, { query: "port" });
+    for (let n = 0; n < 150; n += 1) {
+      await call(
+        "run_command",
+        { command: `c${n}` },
+        Array.from({ length: 100 }, (__, line) => `port ${n}${line} of svc-${line}`).join("\n"),
+      );
+    }
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 1);
+    const { text } = await run(tool, { query: "port of svc-7" });
+    clearInterval(timer);
+    expect(text).toContain("svc-7");
+    expect(turns).toBeGreaterThan(1);
+  });
+
   test("forgets what is erased, also where it was searched before", async () => {
     await call("run_command", { command: "x" }, "the hidden walrus");
     const search = historySearchTool();

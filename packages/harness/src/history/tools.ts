@@ -4,6 +4,7 @@ import type { CallContext, Tool } from "@holdfast/runtime";
 import { fieldsOf } from "../discovery/fields.ts";
 import type { HistoryEntry, Recorded } from "./entries.ts";
 import { entriesOf } from "./entries.ts";
+import { createGiveWay } from "./give-way.ts";
 import type { HistoryIndex } from "./search.ts";
 
 const mostFound = 8;
@@ -12,6 +13,8 @@ const snippetChars = 500;
 const readChars = 8_000;
 /** Sessions whose index is kept. Each costs memory with its session's text. */
 const mostKept = 2;
+/** Events that are taken in before anything else has its turn. */
+const takenAtOnce = 20;
 
 /** `history_search`: what a session's log holds about some words, also from before the conversation was shortened. */
 export function historySearchTool(): Tool {
@@ -69,7 +72,11 @@ async function readOn(before: HistoryIndex, context: CallContext, create: () => 
     index = create();
     events = await context.history(0);
   }
-  index.add(events);
+  const giveWay = createGiveWay();
+  for (let at = 0; at < events.length; at += takenAtOnce) {
+    index.add(events.slice(at, at + takenAtOnce));
+    await giveWay();
+  }
   return index;
 }
 

@@ -1,6 +1,7 @@
 import type { Item, SessionEvent, TrustLabel } from "@holdfast/protocol";
 import { noteOf } from "../notes/note-write.ts";
 import { isLook, isQuestion, meantBy } from "../discovery/meant.ts";
+import { createGiveWay } from "../history/give-way.ts";
 import type { Archive } from "./archive.ts";
 import { createArchive } from "./archive.ts";
 import { changesOf, inputOf, parsedInput, plainOf, subjectOf } from "./changes.ts";
@@ -64,9 +65,11 @@ async function readOn(before: Kept, past: Past, kinds?: readonly ValueKind[]): P
     own = newlyKept(kinds);
     events = await past.history(0);
   }
+  const giveWay = createGiveWay();
   for (const event of events) {
     await take(own, event, past);
     own.seq = event.seq;
+    await giveWay();
   }
   return own;
 }
