@@ -62,6 +62,8 @@ test("a program is known under names that the line gives it, and by the command 
   for (const command of [
     "source /dev/stdin <<< 'git push'",
     "coreutils --coreutils-prog=rm -rf src",
+    "scp -S 'git push' a localhost:b",
+    "ssh -oProxyCommand='git push' localhost",
     "node /usr/lib/node_modules/npm/bin/npm-cli.js exec -- rm -rf src",
   ])
     expect([command, await decideWith(refused, command)]).toEqual([command, "deny user-1"]);
@@ -89,6 +91,23 @@ test("settings of the environment and of package managers that name a program ar
   );
   await expectEach(
     ["LESS=-FRX less a", "GOFLAGS=-mod=vendor go vet", "cargo test --config net.offline=true", "npm --silent test"],
+    "allow",
+  );
+});
+
+test("a script that a line writes itself is read where the line runs it", async () => {
+  for (const command of [
+    "echo 'git push' > x.sh; sh x.sh",
+    "printf 'cd src\\ngit push\\n' >> ./x && bash x",
+    "cat > x.sh <<'X'\ngit push\nX\n. ./x.sh",
+    "cat <<'X' > x && chmod +x x && ./x\n#!/bin/sh\nrm -rf src\nX",
+    "echo 'git push' | tee x.sh; sh x.sh",
+    "printf 'all:\\n\\trm -rf src\\n' > Makefile && make",
+    "echo 'import os; os.remove(\"a\")' > x.py; python3 x.py",
+  ])
+    expect([command, (await decideWith(refused, command)).split(" ")[0]]).toEqual([command, "review"]);
+  await expectEach(
+    ["cat > x.sh <<'X'\nnpm test\nX\nbash x.sh", "echo 'rm -rf src' > notes.md; cat notes.md", "echo 'console.log(1)' > x.js && node x.js"],
     "allow",
   );
 });

@@ -1,25 +1,25 @@
 import { deviceJudge } from "../programs/files.ts";
-import { judgeGit, readGit } from "../programs/git.ts";
+import { judgeGit } from "../programs/git.ts";
 import { interpreterJudge } from "../programs/inline-code.ts";
 import { judgeTables, mayRunOperands } from "../programs/known.ts";
 import { networkScope } from "../programs/hosts.ts";
 import { socketHost } from "../programs/network.ts";
 import { judgeNamed, judgeOutputs, judgeWritten } from "../programs/outputs.ts";
-import { couldBeProcess, couldBeSecret, secretPlace } from "../programs/secrets.ts";
+import { couldBeProcess } from "../programs/secrets.ts";
 import { addByName, isDelivery } from "../programs/targets.ts";
 import { assignedBy } from "../shell/assigned.ts";
 import { changesWhatRuns, onlyTunes } from "../programs/variables.ts";
 import { provenReads } from "../reads/prove.ts";
 import { readForms } from "../reads/table.ts";
-import { literalWord, programOf, type ParsedCommand, type ShellWord, type SimpleCommand, textOf } from "../shell/command.ts";
-import { cutWord, hasOption } from "../shell/options.ts";
+import { literalWord, programOf, type ParsedCommand, type SimpleCommand, textOf } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
 import { guessedLines, moduleRun, runElsewhere } from "./guessed.ts";
 import { followLinks } from "./links.ts";
-import { isBelow, normalise } from "./place.ts";
 import { judgeRenamed } from "./renamed.ts";
+import { ownScripts } from "./scripts.ts";
+import { judgeSecrets, noPaths, showsNames } from "./secret-words.ts";
 import { addFact, addNeed, type Fact, type FactKind, type Findings, type JudgedCall, type PathNeed, type Run } from "./fact.ts";
 
 /**
@@ -56,13 +56,16 @@ export function analyse(parsed: ParsedCommand, home: string | null, depth = 0): 
   let onlyReads = parsed.problems.length === 0 && !parsed.changesLookup;
   const problems = parsed.problems.map((each): Fact => ({ kind: problemFacts[each.kind], what: each.what, scope: {} }));
   if (problems.length > 0 || parsed.commands.length === 0) subjects.push({ command: null, run: null, facts: problems, needs: [] });
+  const scripts = ownScripts(parsed.commands);
   for (const command of parsed.commands) {
     const words: Findings = { facts: [], needs: [] };
     const reads = provenReads(command);
     if (reads === null) onlyReads = false;
     judgeWords(command, words, home);
     const mayRun =
-      depth < maxGuessed ? [...judgeGuessed(command, words, home, depth), ...moduleRun(command), ...runElsewhere(command)] : [];
+      depth < maxGuessed
+        ? [...judgeGuessed(command, scripts.get(command), words, home, depth), ...moduleRun(command), ...runElsewhere(command)]
+        : [];
     const use = showsNames.has(programOf(command.words) ?? "") ? "list" : "read";
     for (const word of reads ?? []) addNeed(words, use, word);
     const written = judgeRedirects(command, words);
@@ -82,8 +85,14 @@ const maxGuessed = 3;
 const noLine: readonly FactKind[] = ["unparsed", "unknown_program"];
 
 /** Returns what the lines would run, to any depth. */
-function judgeGuessed(command: SimpleCommand, words: Findings, home: string | null, depth: number): SimpleCommand[] {
-  return guessedLines(command).flatMap((line) => {
+function judgeGuessed(
+  command: SimpleCommand,
+  script: string | undefined,
+  words: Findings,
+  home: string | null,
+  depth: number,
+): SimpleCommand[] {
+  return [...guessedLines(command), ...(script === undefined ? [] : [script])].flatMap((line) => {
     const { subjects } = analyse(parseCommand(line, command.places), home, depth + 1);
     for (const { facts, needs } of subjects) {
       words.facts.push(...facts.filter(({ kind }) => !noLine.includes(kind)).map((each) => ({ ...each, isGuess: true })));
@@ -188,113 +197,4 @@ function judgeRedirects(command: SimpleCommand, words: Findings): Findings | nul
     else addNeed(written, /^(?:&?>|>[|&])$/.test(operator) && command.printsNothing ? "truncate" : "write", target);
   }
   return written.facts.length === 0 && written.needs.length === 0 ? null : written;
-}
-
-/** Programs whose words are no paths, or that judge their paths themselves. */
-const noPaths = new Set(
-  "echo printf true false : basename dirname realpath which type command test [ [[ export alias unset seq date tr kill rm mv cp ln install mkdir rmdir touch chmod chown chgrp truncate shred dd rimraf unlink exit return cd pushd popd set shift local declare read wait sleep history".split(
-    " ",
-  ),
-);
-const onlyTakesText = new Set("echo printf true false : test [ [[ type which command basename dirname kill export alias".split(" "));
-/** Programs that show names and sizes, not contents: a secret file may be seen, a folder of them not listed. */
-const showsNames = new Set("ls stat find fd tree du file readlink wc".split(" "));
-/** Programs that go through a whole folder: of a home, that shows everything in it. */
-const walksFolders = new Set("rg ag ack grep egrep fgrep zgrep git-grep tar zip rsync 7z".split(" "));
-const patternFirst = new Set("grep egrep fgrep git-grep rg ag ack sed awk gawk jq yq perl ruby node python python3".split(" "));
-
-/** Variables by whose names secrets are handed to programs. */
-const secretVariable =
-  /\$\{?(?!\w*(?:_FILE|_PATH|_NAME|_DIR)\b)[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?|_PASS\b)[A-Z0-9_]*\b/;
-
-function judgeSecrets(call: JudgedCall, findings: Findings, home: string | null): void {
-  const shown = call.args.find(
-    (word) => word.literal === null && word.guesses.length === 0 && secretVariable.test(word.text.replace(/'[^']*'/g, "")),
-  );
-  if (shown !== undefined) addFact(findings, "secret_read", `${call.text} uses ${shown.text}`);
-  if (!onlyTakesText.has(call.program)) judgeProcesses(call, findings);
-  if (noPaths.has(call.program)) return;
-  if (call.program === "git") {
-    judgeGitSecrets(call, findings, home);
-    const git = readGit(call.args);
-    // Without an index it goes through folders as grep does.
-    if (git.subcommand === "grep" && hasOption(git.args, "--no-index"))
-      judgeReadWords({ ...call, program: "git-grep", args: git.args }, findings, home);
-    return;
-  }
-  judgeReadWords(call, findings, home);
-}
-
-const gitShows = /^(?:log|diff|diff-tree|diff-index|diff-files|show|whatchanged|format-patch|stash|blame|annotate|grep|cat-file|archive)$/;
-/** Options of git whose value is a text to look for. */
-const gitTexts = /^(?:-[SGLe]|--(?:grep|author|committer))$/;
-
-/** Files of git's history and index: `.env`, `HEAD:.env`, `:1:.env`, `:(top).env`, `'*.env'`. */
-function judgeGitSecrets(call: JudgedCall, findings: Findings, home: string | null): void {
-  const git = readGit(call.args);
-  const shows = gitShows.test(git.subcommand ?? "");
-  let isPattern = git.subcommand === "grep" && !git.args.some((word) => word.literal === "-e");
-  const isSecret = git.args.some((word, i) => {
-    const text = word.literal ?? word.pattern ?? "";
-    if (text.startsWith("-") || text.includes("://")) return false;
-    // What is left out, and what is looked for, isn't shown.
-    if (/^:(?:\([^)]*exclude|\/*[!^])/.test(text) || gitTexts.test(git.args[i - 1]?.literal ?? "")) return false;
-    if (isPattern) {
-      isPattern = false;
-      return false;
-    }
-    if (shows && secretPlace(text, home) !== null) return true;
-    const path = text.replace(shows ? /^(?:[^\s:]*:)?(?:\d:)?(?:\([^)]*\)|\/)*/ : /^[^\s:]+:/, "");
-    if (path !== text && secretPlace(path, home) !== null) return true;
-    return shows && /[*?[]/.test(path) && !/\s/.test(path) && couldBeSecret(path);
-  });
-  if (isSecret) addFact(findings, "secret_read", call.text);
-}
-
-function judgeReadWords(call: JudgedCall, findings: Findings, home: string | null): void {
-  let isFirst = patternFirst.has(call.program) && !call.args.some((word) => /^(?:-\w*[ef]|--regexp.*|--file.*)$/.test(word.literal ?? ""));
-  for (const word of call.args) {
-    const text = word.literal ?? word.text;
-    if (isFirst && !text.startsWith("-")) {
-      isFirst = false;
-      continue;
-    }
-    const isHome =
-      walksFolders.has(call.program) &&
-      (word.literal === null ? word.guesses : [word.literal]).some((value) => isWholeHome(value, word.fromHome, home));
-    if (isHome || isSecretWord(word, home, showsNames.has(call.program))) {
-      addFact(findings, "secret_read", `${call.text} reads ${word.text}`);
-      return;
-    }
-  }
-}
-
-/** `cd /proc/1`, `find /proc -name environ`: what is there is another process's, by whatever it is read. */
-function judgeProcesses({ program, args, texts, text }: JudgedCall, findings: Findings): void {
-  const isShown = !showsNames.has(program) && args.some((word) => couldBeProcess(word.text));
-  const isEntered =
-    (program === "cd" || program === "pushd") &&
-    args.some(({ literal, guesses }) =>
-      [literal ?? "", ...guesses].some((value) => /^\/proc\/\w+(?:\/|$)/.test(value) && secretPlace(value, null)),
-    );
-  const isSought =
-    (program === "find" || program === "fd") &&
-    texts.some((each) => /^\/proc\/*$/.test(each)) &&
-    texts.some((each) => /^(?:-exec(?:dir)?|-ok|-[xX]|.*\benviron|mem)$/.test(each));
-  if (isShown || isEntered || isSought) addFact(findings, "secret_read", `${text} reads what a process holds`);
-}
-
-function isWholeHome(value: string, fromHome: boolean, home: string | null): boolean {
-  const plain = normalise(value);
-  return (fromHome && (plain === "~" || plain === "")) || plain === "/" || (home !== null && plain.startsWith("/") && isBelow(home, plain));
-}
-
-function isSecretWord(word: ShellWord, home: string | null, onlyFolders: boolean): boolean {
-  // `--file=~/x`, `@~/x` and `file://…` are paths too.
-  const start = /^(?:--?[\w-]+=|@|file:\/\/|\w+=@?)/.exec(word.literal ?? "")?.[0].length ?? 0;
-  const path = start > 0 ? cutWord(word, start) : word;
-  const values = path.literal === null ? path.guesses : [path.literal];
-  const found = values.map((value) => secretPlace(normalise(value), home));
-  if (found.some((place) => place === "folder" || (place === "file" && !onlyFolders))) return true;
-  return path.literal === null && path.pattern !== null && !onlyFolders && couldBeSecret(path.pattern);
 }

@@ -6,7 +6,7 @@ import { operandsOf, optionValues } from "../shell/options.ts";
 
 const runs = /\bsystem\s*\(|\|\s*getline|\|&|\|\s*"|\bprintf?\b[^;}\n]*\|\s*\w|@load|@\w+\s*\(|\/inet[46]?\//;
 /** Of a file whose name is worked out. */
-const writesSomewhere = /\bprintf?\b[^;}\n]*>\s*[A-Za-z_($]/;
+const writesSomewhere = /\bprintf?\b[^;}\n]{0,400}>\s{0,4}[A-Za-z_($]/;
 
 /** awk programs can run commands and write files; the text is the first operand, or what an option gives. */
 export const awk: Judge = (call, findings) => {

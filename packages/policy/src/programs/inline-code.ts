@@ -137,10 +137,10 @@ const runs =
   /child_process|\b(?:execSync|spawnSync|execFileSync|execFile)\b|\bBun\.(?:spawn|\$)|Deno\.(?:Command|run)|\bos\.(?:system|popen|exec[lv]p?e?|spawn\w*)\b|\bfrom\s+os\s+import\b[^\n;]*\b(?:system|popen|exec\w*|spawn\w*)\b|\bos\.execute\b|\bio\.popen\b|\bsubprocess\b|\bpty\.spawn\b|\bshell_exec\b|\bpassthru\b|\bproc_open\b|\bOpen3\b|\bctypes\b|__import__|process\.binding|do shell script|\bimportlib\b|\beval\s*\(\s*(?:atob|Buffer|base64)|\bexec\s*\(\s*(?:base64|bytes|codecs|zlib)/;
 /** Words that run programs in perl, ruby and awk, but are ordinary names elsewhere. */
 const runsBare =
-  /\b(?:system|exec|qx|fork|syscall)\b|`|\bopen\s*\(?\s*[$\w ]+,\s*["'](?:-?\||[^"']*\|["'])|\bpopen\s*\(|\bspawn\s*\(|\b(?:Kernel|Process)\.spawn\b/;
+  /\b(?:system|exec|qx|fork|syscall)\b|`|\bopen\b\s{0,4}\(?\s{0,4}[$\w]{1,60},\s{0,4}["'](?:-?\||[^"']{0,300}\|["'])|\bpopen\s*\(|\bspawn\s*\(|\b(?:Kernel|Process)\.spawn\b/;
 /** Of languages that are seldom written on a line, also words that elsewhere are anything. */
 const runsElsewhere =
-  /\b(?:system2?|exec|spawn|popen|cmd|shell|run-program|sh|execute|ProcessBuilder|getRuntime|Sys\.command|callCommand|readProcess|e?syscmd)\b|`|\brun\s*["'(]|\bprocess\w*\s*["(.]|\bopen\b[^;\n]*\||["']\s*\.!|^\s*!|\[\s*!/m;
+  /\b(?:system2?|exec|spawn|popen|cmd|shell|run-program|sh|execute|ProcessBuilder|getRuntime|Sys\.command|callCommand|readProcess|e?syscmd)\b|`|\brun\s*["'(]|\bprocess\w*\s*["(.]|\bopen\b[^;\n]{0,200}\||["']\s*\.!|^\s*!|\[\s*!/m;
 const bare = new Set(["perl", "ruby", "php"]);
 const never = new Set(["node", "python", "bun", "lua", "osascript"]);
 

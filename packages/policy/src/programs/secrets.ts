@@ -36,7 +36,7 @@ export function secretPlace(path: string, home: string | null): "folder" | "file
   return homeOnly.test(name) && (folder === "~" || (home !== null && folder === home)) ? "file" : null;
 }
 
-const expansion = /\$\([^)]*\)|`[^`]*`|\$\{[^}]*\}|\$(?:\w+|[$!])|(?:\[[^\]]*\]|[*?])+/g;
+const expansion = /\$\([^)]{0,200}\)|`[^`]{0,200}`|\$\{[^}]{0,80}\}|\$(?:\w+|[$!])|(?:\[[^\]]{0,80}\]|[*?])+/g;
 
 /** The same of a process whose number is only known when the line runs: `/proc/$(pgrep x)/environ`, `$p/environ`. `text`: as written. */
 export function couldBeProcess(text: string): boolean {

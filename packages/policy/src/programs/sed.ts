@@ -11,7 +11,9 @@ interface SedActions {
   readonly empties: boolean;
 }
 
-const address = /^(?:\d+(?:~\d+)?|[$+~]\d*|\/(?:\\.|\[[^\]\n]*\]|[^/\\\n])*\/[IM]*|\\(.)(?:\\.|(?!\1)[^\n])*\1[IM]*)/;
+/** A bracket is taken whole where it closes, and never tried another way: else time doubles with each. */
+const address =
+  /^(?:\d+(?:~\d+)?|[$+~]\d*|\/(?:\\.|(?=(?<piece>\[[^\]\n]{1,100}\]|[^/\\\n]))\k<piece>)*\/[IM]*|\\(?<mark>.)(?:(?!\k<mark>)[^\n])*\k<mark>[IM]*)/;
 const substitution = /^s([^\n\\])(?:\\[\s\S]|(?!\1)[^\n\\])*\1(?:\\[\s\S]|(?!\1)[^\\])*\1([gpiImMe\d]*)(?:w[ \t]*([^\n]*))?/;
 const transliteration = /^y([^\n\\])(?:\\.|(?!\1)[^\n\\])*\1(?:\\.|(?!\1)[^\n\\])*\1/;
 

@@ -20,7 +20,7 @@ const packs: RunningOptions = { names: list("--upload-pack --receive-pack --exec
 /** By a program's name, for git with its subcommand. */
 const table: ReadonlyMap<string, RunningOptions> = new Map<string, RunningOptions>([
   ["git rebase", { names: ["-x", "--exec"], valued: "sXCSr" }],
-  ["git difftool", { names: ["-x", "--extcmd"], valued: "tUSGOlLW", appends: true }],
+  ["git difftool", { names: ["-x", "--extcmd"], valued: "tUSGOl", appends: true }],
   ["git clone", { names: ["-u", "--upload-pack"], valued: "objc", appends: true }],
   ...list("fetch pull push ls-remote archive fetch-pack send-pack").map((name) => [`git ${name}`, packs] as const),
   ["git grep", { names: ["-O", "--open-files-in-pager"], valued: "eABCmf", appends: true, joined: true }],
@@ -32,7 +32,7 @@ const table: ReadonlyMap<string, RunningOptions> = new Map<string, RunningOption
   ["go", { names: ["-exec", "-toolexec", "-vettool"], valued: null, appends: true }],
   ["tar", { names: list("-I -F --use-compress-program --info-script --new-volume-script --to-command"), valued: "bCfgHKLNTVX" }],
   ["bsdtar", { names: ["--use-compress-program"] }],
-  ["tar checkpoints", { names: ["--checkpoint-action"], marked: /^exec=/ }],
+  ["tar more", { names: ["--checkpoint-action"], marked: /^exec=/ }],
   ["cpio", { names: ["--rsh-command"] }],
   ["rsync", { names: ["-e", "--rsh"], valued: "fBTM", appends: true }],
   ...list("bat batcat ag ack delta mysql mariadb").map((name) => [name, { names: ["--pager"] }] as const),
@@ -41,13 +41,16 @@ const table: ReadonlyMap<string, RunningOptions> = new Map<string, RunningOption
   ["man", { names: ["-P", "--pager"], valued: "CRLmMseEprHTX" }],
   ["zip", { names: ["--unzip-command", "-TT"], appends: true }],
   ["strace", { names: ["-o", "--output"], valued: "abeEIOpPsSuUX", marked: /^[|!]/ }],
+  ...list("ssh scp sftp").map(
+    (name) => [name, { names: ["-o"], valued: "bcDeEFiIJlLmOpQRSwWX", marked: /^(?:Proxy|Local|KnownHosts)Command[= ]\s*/i }] as const,
+  ),
+  ...list("scp sftp").map((name) => [`${name} more`, { names: ["-S"], valued: "bcDFiJlopPRX", appends: true }] as const),
   ["wget", { names: ["--use-askpass"], appends: true }],
 ]);
 
 /** Lines that a program is told to run by its options. `name`: its own, for git with the subcommand. */
 export function linesByOption(name: string, args: readonly ShellWord[]): ShellWord[] {
-  const more = name === "tar" ? readLines("tar checkpoints", args) : [];
-  return [...readLines(name, args), ...more];
+  return [...readLines(name, args), ...readLines(`${name} more`, args)];
 }
 
 function readLines(name: string, args: readonly ShellWord[]): ShellWord[] {

@@ -122,7 +122,7 @@ function printedBy(script: ParsedScript | undefined, values: ShellValues): strin
   const command = script?.commands.length === 1 ? script.commands[0]!.command : undefined;
   const name = command?.type === "Command" ? (command.name?.value ?? "") : "";
   if (command?.type !== "Command" || !/^(?:echo|printf|which|command)$/.test(name)) return [];
-  const words = command.suffix.map((word) => (word.type === "Word" ? readWord(word, values).literal : null));
+  const words = command.suffix.map((word) => (word.type === "Word" && !/\$\(|`/.test(word.text) ? readWord(word, values).literal : null));
   if (words.includes(null) || words.length === 0) return [];
   const text = words.filter((word) => !/^-[neEvap]+$/.test(word!)).join(" ");
   return [name === "which" || name === "command" ? `/usr/bin/${text}` : text];
