@@ -34,7 +34,7 @@ export async function careFor(looks: readonly Look[], care: Care): Promise<reado
   const item = long ?? (random.chance(0.5) ? editOf(main) : resultOf(main));
   if (item !== null) {
     // What was undone refers to the content before still, so that it can't be forgotten with the edit.
-    if (random.chance(0.5)) {
+    if (editOf(main) !== null && random.chance(0.5)) {
       const undone = await untilDone(["undo", main.session, "--all"], hasEvent(main.session, "edits.undone"), care);
       if (fork === undefined || !undone.some(isRefusedForFork)) faults.push(...undone, ...notUndone(main, care));
     }
