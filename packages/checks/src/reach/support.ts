@@ -40,7 +40,6 @@ export async function isSupport(
 ): Promise<boolean> {
   const { entry } = changed;
   const near = entry.path.split("/").slice(-2).join("/");
-  const name = nameOf(entry.path);
   const stem = stemOf(entry.path);
   const mention = new RegExp(`(?<![\\w-])${escaped(stem)}(?![\\w-])`);
   // A test that is named after it tests it.
