@@ -41,7 +41,14 @@ test("what a program is told to run by an option is refused as if it stood there
     "deny user-1",
   );
   await expectEach(
-    ["git rebase -x 'npm test' main", "git difftool -yx 'diff -u'", "go test -exec echo ./...", "strace -fo out.txt ls", "nx test app"],
+    [
+      "git rebase -x 'npm test' main",
+      "git difftool -yx 'diff -u'",
+      "go test -exec echo ./...",
+      "strace -fo out.txt ls",
+      "nx test app",
+      "tar -cI 'zstd -T0' -f a b",
+    ],
     "allow builtin:confined",
   );
 });

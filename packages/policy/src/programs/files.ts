@@ -101,6 +101,8 @@ function option(names: readonly string[], valued = ""): Judge {
 
 const tarValued = "bCfFgHIKLNTVX";
 
+const packer = /^(?:zstd|zstdmt|pzstd|pigz|gzip|xz|pixz|bzip2|pbzip2|lbzip2|lz4|lzip|plzip)(?: -[Tp]?\d+)*$/;
+
 /** The letters by which tar is told what to do: those of a first word without a dash, and of clusters up to a value. */
 function tarLetters({ texts }: JudgedCall): string {
   const plain = new RegExp(`^-[^-${tarValued}]*[${tarValued}]?`);
@@ -133,7 +135,10 @@ const tar: Judge = (call, findings) => {
     "--info-script",
     "--new-volume-script",
   ];
-  if (hasOption(call.args, ...programs) || optionValues(call.args, ["-I", "-F"], tarValued).length > 0) {
+  if (
+    hasOption(call.args, ...programs) ||
+    optionValues(call.args, ["-I", "-F"], tarValued).some((word) => !packer.test(word.literal ?? ""))
+  ) {
     addFact(findings, "hidden_code", `${call.text} names a program to run`);
   }
   if (hasOption(call.args, "--remove-files")) addFact(findings, "loses_work", call.text);

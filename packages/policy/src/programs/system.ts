@@ -35,7 +35,7 @@ const fuser: Judge = (call, findings) => {
   if (hasOption(call.args, "-k", "--kill")) addFact(findings, "processes", call.text, outside);
 };
 
-const dockerReads = /^(?:ps|images|logs|inspect|version|info|top|stats|port|diff|history|events|--version|-v|help)$/;
+const dockerReads = /^(?:ps|images|logs|inspect|version|info|top|stats|port|diff|history|events|--version|-v|--help|help)$/;
 
 const docker: Judge = (call, findings) => {
   const words = roughOperands(call.args, ["-f", "--file", "-p", "--project-name", "--context", "-H", "--host", "-c"]).map(
