@@ -6,6 +6,8 @@ test("a file is emptied by whatever puts nothing there, and that is asked about 
     "cp -f /dev/null src/a.ts",
     "install -m 644 /dev/null src/a.ts",
     "ln -sf /dev/null src/a.ts",
+    "ln -sfn /dev/null src/a.ts",
+    "ln -sfn x notes.txt",
     "mv /dev/null src/a.ts",
     "dd if=/dev/null of=src/a.ts",
     "rsync /dev/null src/a.ts",

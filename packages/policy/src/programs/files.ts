@@ -38,7 +38,9 @@ const transfer: Judge = (call, findings) => {
   } else for (const word of call.program === "ln" && operands.length < 2 ? operands : sources) addNeed(findings, "read", word);
   const inside = sources.map(baseOf).filter((name) => name !== null);
   const keeps =
-    hasExactly(call.args, ["-n", "--no-clobber", "-b", "--backup"], "tSmog") ||
+    hasExactly(call.args, ["-b", "--backup"], "tSmog") ||
+    // What is -n to the others says something of links.
+    (/^g?(?:cp|mv)$/.test(call.program) && hasExactly(call.args, ["-n", "--no-clobber"], "tSmog")) ||
     (call.program === "ln" && !hasOption(call.args, "-f", "--force"));
   // What nothing is put over is emptied.
   const use = sources.some(({ literal }) => literal === nothingFile) ? "truncate" : "overwrite";
@@ -122,7 +124,7 @@ function oldValue({ args, texts }: JudgedCall, of: "C" | "f"): ShellWord | undef
 const tar: Judge = (call, findings) => {
   addNeed(findings, "write", oldValue(call, "C"));
   if (/^[A-Za-z]*[IF]/.test(call.texts[0] ?? "")) addFact(findings, "hidden_code", `${call.text} names a program to run`);
-  if (extractsTar(call)) option(["-C", "--directory"], tarValued)(call, findings);
+  if (extractsTar(call)) option(["-C", "--directory", "--one-top-level"], tarValued)(call, findings);
   else if (!tarLetters(call).includes("t") && !hasOption(call.args, "--list", "--diff", "--compare"))
     addNeed(findings, "write", optionValues(call.args, ["--file", "-f"], tarValued)[0] ?? oldValue(call, "f"));
   for (const word of optionValues(call.args, ["-g", "--listed-incremental", "--index-file", "--volno-file"], tarValued))

@@ -144,6 +144,13 @@ const runsElsewhere =
 const bare = new Set(["perl", "ruby", "php"]);
 const never = new Set(["node", "python", "bun", "lua", "osascript"]);
 
+/** In these languages an address is read like a file. */
+function reachesOut(language: string | null, code: string): boolean {
+  if (reaches.test(code)) return true;
+  const isElsewhere = language !== null && !never.has(language) && !bare.has(language);
+  return isElsewhere && /\bhttps?:\/\/(?!localhost\b|127\.|\[::1\])|:httpc\b|\bhttp::geturl\b/.test(code);
+}
+
 function runsOther(language: string | null, code: string): boolean {
   if (runs.test(code)) return true;
   return language !== null && !never.has(language) && (bare.has(language) ? runsBare : runsElsewhere).test(code);
@@ -186,7 +193,7 @@ export function judgeCode(call: JudgedCall, language: string | null, code: strin
   const modules = call.texts.flatMap((text) => (/^-[rM]\S/.test(text) ? [text.slice(2)] : [])).join(" ");
   if (printsEnvironment.test(code) || namesProcessInCode.test(code))
     addFact(findings, "secret_read", `${call.program} code that prints the environment`);
-  if (reaches.test(code) || reaches.test(modules))
+  if (reachesOut(language, code) || reaches.test(modules))
     addFact(findings, "inline_code", `${call.program} code that uses the network`, networkScope(null));
   if (removes.test(code)) addFact(findings, "inline_code", `${call.program} code that removes files`);
   if (runsOther(language, code)) {

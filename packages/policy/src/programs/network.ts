@@ -109,6 +109,12 @@ const anywhere: Judge = (call, findings) => {
   addFact(findings, "network", call.text, networkScope(null));
 };
 
+/** Tools for media and documents, which fetch what they are given by its address. */
+const fetchesOperands: Judge = (call, findings) => {
+  const urls = call.args.filter((word) => /^(?:\/vsi\w+\/)?(?:https?|ftp|rtmp|rtsp):\/\//.test(word.literal ?? ""));
+  if (urls.length > 0) addNetwork(findings, call, hostsOf(urls));
+};
+
 /** Without a word these deploy. */
 const deliversBare = new Set("vercel now surge gh-pages firebase-deploy k9s".split(" "));
 
@@ -182,7 +188,11 @@ export const networkJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>(
   ),
   ...each(
     anywhere,
-    "drill lt ncu npm-check-updates npm-check taze certbot acme.sh ssh-keyscan sshuttle filebeat scoop steamcmd gcsfuse s5cmd minio-client mcli restic borg duplicity syncthing wormhole croc transfer rsh rlogin rcp finger xfreerdp vncviewer huggingface-cli hf kaggle gdown modelscope dvc git-annex chromium google-chrome firefox puppeteer-browser socat aria2c axel youtube-dl yt-dlp rclone s3cmd mc smbclient mail sendmail mutt msmtp ngrok cloudflared localtunnel tor w3m lynx links elinks openvpn wg wg-quick",
+    "mosquitto_pub mosquitto_sub kcat kafkacat drill lt ncu npm-check-updates npm-check taze certbot acme.sh ssh-keyscan sshuttle filebeat scoop steamcmd gcsfuse s5cmd minio-client mcli restic borg duplicity syncthing wormhole croc transfer rsh rlogin rcp finger xfreerdp vncviewer huggingface-cli hf kaggle gdown modelscope dvc git-annex chromium google-chrome firefox puppeteer-browser socat aria2c axel youtube-dl yt-dlp rclone s3cmd mc smbclient mail sendmail mutt msmtp ngrok cloudflared localtunnel tor w3m lynx links elinks openvpn wg wg-quick",
+  ),
+  ...each(
+    fetchesOperands,
+    "ffmpeg ffprobe mpv mplayer vlc convert magick identify pandoc xmllint xsltproc tidy wkhtmltopdf wkhtmltoimage gdalinfo gdal_translate ogr2ogr",
   ),
   ...each(versionControl, "hg svn jj gt sl cvs bzr brz p4 repo darcs fossil"),
   ...each(installs, "playwright cypress puppeteer"),
