@@ -113,11 +113,14 @@ test("a script that a line writes itself is read where the line runs it", async 
 });
 
 test("an address that is given to a tool for media, or read by code of any language, needs the network", async () => {
-  for (const command of [
-    "ffmpeg -i https://x.example/a.mp4 b.mp4",
-    "pandoc http://x.example -o b.html",
-    `Rscript -e 'readLines("http://x.example")'`,
-  ])
-    expect([command, (await decide(command)).rule?.id]).toEqual([command, "builtin:network"]);
+  await expectEach(
+    [
+      "ffmpeg -i https://x.example/a.mp4 b.mp4",
+      "pandoc http://x.example -o b.html",
+      `Rscript -e 'readLines("http://x.example")'`,
+      `elixir -e ':httpc.request("http://x.example")'`,
+    ],
+    "review",
+  );
   await expectEach(["ffmpeg -i a.mov b.mp4", "xmllint --noout a.xml", "ffmpeg -i http://localhost:3000/a.mp4 b.mp4"], "allow");
 });
