@@ -264,9 +264,9 @@ describe("lookup", () => {
 
   const called = (seq: number, callId: string, tool: string) =>
     ({ type: "call.decided", seq, at: 0, payload: { callId, tool, plan: { summary: "" } } }) as unknown as ReturnType<typeof text>;
-  const gave = (seq: number, callId: string, words: string, output?: string) => {
+  const gave = (seq: number, callId: string, words: string, output?: string, outcome: object = {}) => {
     const result = { kind: "tool_result", id: `itm_${seq}`, callId, status: "completed", text: words, trust: "tool", output };
-    return { type: "call.settled", seq, at: 0, payload: { callId, outcome: {}, result } } as unknown as ReturnType<typeof text>;
+    return { type: "call.settled", seq, at: 0, payload: { callId, outcome, result } } as unknown as ReturnType<typeof text>;
   };
 
   test.each(["lookup", "history_read"])("what %s repeats is no news: the latest that was really said stays current", async (tool) => {
@@ -281,6 +281,19 @@ describe("lookup", () => {
     const first = [called(1, "a", "run_command"), gave(2, "a", "starting", "out_a"), text(3, "The staging port is 47111.")];
     const again = [...first, called(4, "b", "read_output"), gave(5, "b", "The staging port is 47110.", "out_a")];
     expect(await ask(lookupTool(blobs), again, "staging port")).toMatch(/^1\. .*47111.*\n.*event 3\)\n2\. .*47110/);
+  });
+
+  test("what comes up in the output of a command that runs on is as old as the look at it", async () => {
+    const started = "still running\nlistening on staging port 47110";
+    const first = [called(1, "a", "run_command"), gave(2, "a", started, "out_a", { task: { id: "out_a" } })];
+    const said = [...first, text(3, "The staging port is 47111."), called(4, "b", "read_output")];
+    const unchanged = [...said, gave(5, "b", started, "out_a")];
+    expect(await ask(lookupTool(blobs), unchanged, "staging port")).toMatch(/^1\. .*47111/);
+    const restarted = `${started}\nlistening on staging port 47112`;
+    const grown = [...unchanged, called(6, "c", "read_output"), gave(7, "c", restarted, "out_a", { exitCode: 0 })];
+    expect(await ask(lookupTool(blobs), grown, "staging port")).toMatch(/^1\. .*47112/);
+    const later = [...grown, text(8, "The staging port is 47113."), called(9, "d", "read_output"), gave(10, "d", "port 47110", "out_a")];
+    expect(await ask(lookupTool(blobs), later, "staging port")).toMatch(/^1\. .*47113/);
   });
 
   const proposes = (seq: number, callId: string, name: string, input: object) => {

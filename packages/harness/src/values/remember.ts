@@ -31,8 +31,17 @@ interface Kept {
   seq: number;
   readonly calls: Map<string, string>;
   readonly proposed: Map<string, Proposed>;
-  /** Outputs by their handles: the event that first showed one. */
-  readonly outputs: Map<string, number>;
+  readonly outputs: Map<string, ShownOutput>;
+}
+
+type Settled = Recorded & { readonly type: "call.settled" };
+
+/** An output that was looked at, by its handle. */
+interface ShownOutput {
+  /** The event that first showed it. */
+  readonly seq: number;
+  /** What was seen of it while its command ran: what else comes up later is as old as its look. Null where it had ended. */
+  lines: Set<string> | null;
 }
 
 /** Archives of the sessions that looked something up last. Each costs memory with its session's text. */
@@ -129,12 +138,10 @@ async function take(kept: Kept, event: Recorded, past: Past): Promise<void> {
       // What looks into the past says nothing new, and must not make an old value the latest.
       if (isLook(from.split(" ", 1)[0]!)) return;
       const whole = outcome.whole === undefined ? null : await past.whole(outcome.whole);
-      // A later look at an output is as old as the output.
-      const seq = result.output === undefined ? event.seq : (outputs.get(result.output) ?? event.seq);
-      if (result.output !== undefined) outputs.set(result.output, seq);
+      const { text, seq } = shownBy(outputs, event, whole ?? result.text);
       const of = (outcome.seen ?? []).map(({ path }) => path);
       const handle = result.output === undefined ? {} : { output: result.output };
-      archive.add(whole ?? result.text, { ...origin(result, { speaker: "tool", from, trust: result.trust }), seq, of, ...handle });
+      archive.add(text, { ...origin(result, { speaker: "tool", from, trust: result.trust }), seq, of, ...handle });
       return;
     }
     case "edits.undone":
@@ -145,11 +152,28 @@ async function take(kept: Kept, event: Recorded, past: Past): Promise<void> {
   }
 }
 
+/** A later look at an output is as old as the output; while its command ran, what had not been seen of it is as old as the look. */
+function shownBy(outputs: Map<string, ShownOutput>, event: Settled, text: string): { readonly text: string; readonly seq: number } {
+  const { outcome, result } = event.payload;
+  if (result.output === undefined) return { text, seq: event.seq };
+  const shown = outputs.get(result.output);
+  if (shown === undefined) {
+    outputs.set(result.output, { seq: event.seq, lines: outcome.task !== undefined ? new Set(text.split("\n")) : null });
+    return { text, seq: event.seq };
+  }
+  const { lines, seq } = shown;
+  if (lines === null) return { text, seq };
+  const news = text.split("\n").filter((line) => !lines.has(line));
+  for (const line of news) lines.add(line);
+  if (outcome.endedTask !== undefined || outcome.exitCode !== undefined) shown.lines = null;
+  return { text: news.join("\n"), seq: event.seq };
+}
+
 /**
  * What a call that was carried out put into files is how it is now, and what it took out no longer; of any other, its input is
  * only the model's words.
  */
-function takeInput({ archive, proposed }: Kept, { seq, at, payload }: Recorded & { readonly type: "call.settled" }): void {
+function takeInput({ archive, proposed }: Kept, { seq, at, payload }: Settled): void {
   const { callId, outcome } = payload;
   const own = proposed.get(callId);
   if (own === undefined) return;
