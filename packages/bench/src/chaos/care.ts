@@ -29,22 +29,14 @@ export async function careFor(looks: readonly Look[], care: Care): Promise<reado
   const { random } = care.options;
   const title = `a title ${random.whole(1_000)}`;
   const faults = await untilDone(["sessions", "rename", main.session, title], (now) => titleOf(now, main.session) === title, care);
-  // An edit is erased with its content before; its result without. A long answer is erased with the whole of it.
-  const long = random.chance(0.6) ? longResultOf(main) : null;
-  const item = long ?? (random.chance(0.5) ? editOf(main) : resultOf(main));
-  if (item !== null) {
-    // What was undone refers to the content before still, so that it can't be forgotten with the edit.
-    if (editOf(main) !== null && random.chance(0.5)) {
-      const undone = await untilDone(["undo", main.session, "--all"], hasEvent(main.session, "edits.undone"), care);
-      if (fork === undefined || !undone.some(isRefusedForFork)) faults.push(...undone, ...notUndone(main, care));
-    }
-    faults.push(...(await untilDone(["sessions", "erase", main.session, item.id], hasEvent(main.session, "erasure.finished"), care)));
-    const stored = (await lookAt(care.home)).flatMap((look) => look.stored);
-    const kept = stored.filter(({ type, payload }) => type === item.in && payload?.includes(item.callId) === true);
-    if (kept.some(({ payload }) => payload?.includes(JSON.stringify(item.text).slice(1, -1)) === true)) {
-      faults.push(`${item.id} was erased and is still there`);
-    }
+  // What was undone refers to the content before still, so that it can't be forgotten with the edit.
+  if (editOf(main) !== null && random.chance(0.5)) {
+    const undone = await untilDone(["undo", main.session, "--all"], hasEvent(main.session, "edits.undone"), care);
+    if (fork === undefined || !undone.some(isRefusedForFork)) faults.push(...undone, ...notUndone(main, care));
   }
+  // An edit is erased with its content before; its result without. A long answer is erased with the whole of it.
+  const edit = random.chance(0.5) ? editOf(main) : resultOf(main);
+  for (const item of [...longResultsOf(main), ...(edit === null ? [] : [edit])]) faults.push(...(await erase(main.session, item, care)));
   const verified = await live(["sessions", "verify", ...looks.map(({ session }) => session)], { type: "left alone" }, care.options);
   if (verified.code !== 0) faults.push(`sessions verify after care: ${verified.stdout}${verified.stderr}`);
   // The fork keeps what it shares.
@@ -58,6 +50,20 @@ export async function careFor(looks: readonly Look[], care: Care): Promise<reado
     if (existsSync(join(care.home, ".holdfast/commands", session))) faults.push(`what ${session} left is there after it was deleted`);
   }
   return faults;
+}
+
+async function erase(session: string, item: Erasable, care: Care): Promise<string[]> {
+  const isDone = (now: readonly Look[]): boolean =>
+    now.some((look) =>
+      ownEvents(look.events).some(
+        (event) => event.type === "erasure.finished" && look.session === session && event.payload.itemId === item.id,
+      ),
+    );
+  const faults = await untilDone(["sessions", "erase", session, item.id], isDone, care);
+  const stored = (await lookAt(care.home)).flatMap((look) => look.stored);
+  const kept = stored.filter(({ type, payload }) => type === item.in && payload?.includes(item.callId) === true);
+  const isThere = kept.some(({ payload }) => payload?.includes(JSON.stringify(item.text).slice(1, -1)) === true);
+  return isThere ? [...faults, `${item.id} was erased and is still there`] : faults;
 }
 
 /**
@@ -113,14 +119,13 @@ interface Erasable {
   readonly in: "call.settled" | "sampling.settled";
 }
 
-/** The result of a call of which only a part was shown. */
-function longResultOf({ events }: Look): Erasable | null {
-  for (const event of ownEvents(events)) {
-    if (event.type !== "call.settled" || event.payload.outcome.whole === undefined) continue;
+/** The results of calls of which only a part was shown. */
+function longResultsOf({ events }: Look): Erasable[] {
+  return ownEvents(events).flatMap((event): Erasable[] => {
+    if (event.type !== "call.settled" || event.payload.outcome.whole === undefined) return [];
     const { callId, outcome, result } = event.payload;
-    return { id: result.id, callId, text: outcome.text, in: "call.settled" };
-  }
-  return null;
+    return [{ id: result.id, callId, text: outcome.text, in: "call.settled" }];
+  });
 }
 
 /** The result of an edit. */

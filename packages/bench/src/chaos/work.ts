@@ -51,7 +51,7 @@ export interface Addresses {
   readonly compacts: boolean;
   readonly hasRecipe: boolean;
   readonly stumbles: boolean;
-  /** A long answer is among its results, so that there is something to forget beside the log. */
+  /** Long answers are among its results, so that there is something to forget beside the log. */
   readonly isCaredFor: boolean;
   /** Only what leaves the workspace is done, once or several times, or little of what doesn't; else now and then also what takes long. */
   readonly length: "brief" | "outside" | "short" | "usual" | "long";
@@ -90,13 +90,8 @@ export function stepsOf(
     calls: [command(`echo ${name("failing")} >> ledger; exit 3`, { expect: { exit_code: 3 } })],
     marks: [mark("failing", "command", "probe", { exitCode: 3 })],
   };
-  const read: Step = {
-    calls: [
-      { name: "http_request", input: { url: `${plain}/${name("price")}`, timeout_s: 1 } },
-      { name: "search", input: { pattern: "before" } },
-    ],
-    marks: [],
-  };
+  const price = (n = ""): Call => ({ name: "http_request", input: { url: `${plain}/${name(`price${n}`)}`, timeout_s: 1 } });
+  const read: Step = { calls: [price(), { name: "search", input: { pattern: "before" } }], marks: [] };
   // With a baseline, what a build makes is recorded.
   const built: Step = {
     calls: [command("make")],
@@ -121,7 +116,7 @@ export function stepsOf(
   });
   const outside = isAsked ? [] : [charges, read, mcp];
   const builds = branch === "main" && hasChecks && !isAsked ? [built] : [];
-  const reads = branch === "main" && isCaredFor && !isAsked ? [read] : [];
+  const reads: Step[] = branch === "main" && isCaredFor && !isAsked ? [{ calls: ["2", "3", "4"].map(price), marks: [] }] : [];
   if (length === "brief") return [charges, read];
   if (compacts) return [...builds, ...reads, ...(branch === "fork" ? ["5"] : ["1", "2", "3", "4"]).map(wordy)];
   if (stumbles && length !== "long") return [...builds, ...reads, ...(branch === "fork" ? ["4", "5"] : ["1", "2", "3"]).map(stumble)];
