@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { lstat, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Inspection } from "@holdfast/protocol";
+import type { Inspection, StoredEvent } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Checkpoints } from "@holdfast/runtime";
 import { readManifest } from "@holdfast/node/observer/manifest";
@@ -45,15 +45,15 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     throw usage(spec, `--turn ${JSON.stringify(wanted)} is not a whole number above 0`);
   if (wanted !== undefined && why !== undefined) throw usage(spec, "--turn doesn't belong to --why");
   const setup = await openSetup(io);
-  const view = await readView(given, io, hosts, setup);
+  const { view, stored } = await readLog(given, io, hosts, setup);
   const { inspectSession } = await import("@holdfast/runtime/inspect/inspect");
-  const inspection = inspectSession(view);
+  const inspection = inspectSession(view, stored);
   const { renderInspection, renderWhy } = await import("../render/inspection.ts");
   const width = Math.min(io.stdout.columns, 120);
   const tell = (type: string, value: object, lines: readonly string[]): void =>
     io.stdout.write(given.has("json") ? jsonLine({ type, ...value }) : `${lines.join("\n")}\n`);
   if (why !== undefined) {
-    const found = await answerWhy(why, io, hosts, setup, { view, inspection });
+    const found = await answerWhy(why, io, hosts, setup, { view, stored, inspection });
     tell("session.why", found, renderWhy(found, width));
     return 0;
   }
@@ -64,13 +64,19 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   return 0;
 }
 
-async function readView(given: Arguments, io: Io, hosts: Hosts, setup: Setup): Promise<SessionView> {
+interface Read {
+  readonly view: SessionView;
+  readonly stored: readonly StoredEvent[];
+}
+
+async function readLog(given: Arguments, io: Io, hosts: Hosts, setup: Setup): Promise<Read> {
   const store = await hosts.openStore(setup);
   try {
     const [id] = given.words;
     const row =
       id === undefined ? await newestSession(store.ports, await findWorkspace(".", io.cwd, io.env)) : await sessionById(store.ports, id);
-    return await store.runtime.readSession(store.ports, row.session);
+    const view = await store.runtime.readSession(store.ports, row.session);
+    return { view, stored: await store.ports.log.read(row.session, 1) };
   } finally {
     await store.close();
   }
@@ -81,7 +87,7 @@ async function answerWhy(
   io: Io,
   hosts: Hosts,
   setup: Setup,
-  { view, inspection }: { readonly view: SessionView; readonly inspection: Inspection },
+  { view, stored, inspection }: Read & { readonly inspection: Inspection },
 ) {
   const { name, line } = await fileNamed(asked, io.cwd);
   const isInside = (place: string): boolean => view.roots.some((root) => isWithin(root.path, place));
@@ -100,16 +106,19 @@ async function answerWhy(
       now: isThere ? await digestNow(path) : undefined,
       ...(await scopeNow(host, view, path, isThere)),
     };
-    return await whyChanged({
+    const found = await whyChanged({
       inspection,
       events: view.events,
       file,
       line,
       blobs: host.ports.blobs,
       checkpoints: isThere ? host.ports.checkpoints : withoutTrees(host.ports.checkpoints),
-      stored: await host.ports.log.read(view.row.session, 1),
+      stored,
       home: io.env["HOME"] ?? "",
     });
+    if (inspection.damage === null) return found;
+    const { describeDamage } = await import("../render/log-fault.ts");
+    return { ...found, says: [describeDamage(inspection.damage), ...found.says] };
   } finally {
     await host.close();
   }

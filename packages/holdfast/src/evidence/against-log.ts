@@ -2,8 +2,9 @@ import type { AttestationStatement, Json, VerificationFinding } from "@holdfast/
 import { isHoldfastError } from "@holdfast/protocol/error";
 import { attestedEnd } from "@holdfast/checks/attestation/attested-end";
 import { statementOf, workspaceDigest } from "@holdfast/checks/attestation/statement";
-import { findChainFault, readEvents } from "@holdfast/runtime";
+import { findLogFault, readEvents } from "@holdfast/runtime";
 import { canonical } from "@holdfast/runtime/canonical";
+import { describeFault } from "../render/log-fault.ts";
 import type { StorePorts } from "../runtime-api.ts";
 
 /** Holds an attestation against the log of its session, where that is here: up to the signed end nothing may have changed. */
@@ -14,14 +15,15 @@ export async function againstLog(ports: StorePorts, { predicate, subject }: Atte
     if ((await ports.log.load(session)) === null) {
       return { kind: "log_unseen", says: "note", detail: `the log of ${JSON.stringify(session.slice(0, 64))} is not in this home` };
     }
-    // With the signature behind it.
-    const stored = await ports.log.read(session, 1, tip.seq + 1);
-    const fault = findChainFault(stored);
-    const signed = stored[tip.seq - 1];
-    if (fault !== null) return bad(`the log of ${session} was changed or damaged at event ${fault.seq} (${fault.fault})`);
-    if (signed === undefined) return bad(`the log of ${session} ends before event ${tip.seq}, which was signed: it was cut off`);
-    if (signed.hash !== tip.hash) return bad(`the log of ${session} is another at event ${tip.seq} than the one that was signed`);
-    const end = attestedEnd(readEvents(await ports.log.read(session, 1)), turn);
+    const stored = await ports.log.read(session, 1);
+    // With the signature behind it. What was erased later is said after that.
+    const fault = findLogFault(stored, tip.seq + 1);
+    if (fault?.fault === "missing")
+      return bad(`the log of ${session} ends before event ${tip.seq + 1}, with the signature: it was cut off`);
+    if (fault !== null) return bad(`the log of ${session} was changed or damaged: ${describeFault(fault)}`);
+    if (stored[tip.seq - 1]?.hash !== tip.hash)
+      return bad(`the log of ${session} is another at event ${tip.seq} than the one that was signed`);
+    const end = attestedEnd(readEvents(stored), turn);
     if ("why" in end) return bad(`turn ${turn} of ${session} did not end verified, by its log`);
     const told = statementOf(end, session, program, { tree: null, commit: null });
     if (saidBy(told) !== saidBy({ predicate, subject })) return bad(`it says of turn ${turn} what the log of ${session} doesn't say`);

@@ -1,5 +1,6 @@
 import type { InspectedAction, InspectedEvidence, InspectedTurn, Inspection, Permission, WhyChanged } from "@holdfast/protocol";
 import { describeRule, shortDigest } from "./describe.ts";
+import { describeDamage } from "./log-fault.ts";
 import { wrap } from "./layout.ts";
 import { duration, moment, plural } from "./numbers.ts";
 import { sanitize, sanitizeLine } from "./sanitize.ts";
@@ -19,11 +20,12 @@ function rowsOf(width: number): Row {
 }
 
 /** The causal line of a session as text: no word of anybody's can leave its place. */
-export function renderInspection({ session, title, folder, turns }: Inspection, width: number): string[] {
+export function renderInspection({ session, title, folder, damage, turns }: Inspection, width: number): string[] {
   const row = rowsOf(width);
   return [
     ...row("session", `${session}  ${sanitizeLine(title)}`, 0),
     ...row("folder", sanitizeLine(folder ?? "none"), 0),
+    ...(damage === null ? [] : row("DAMAGED", describeDamage(damage), 0)),
     ...turns.flatMap((turn) => ["", ...renderTurn(turn, row)]),
     ...(turns.length === 0 ? ["no turn has begun"] : []),
   ];

@@ -96,18 +96,29 @@ describe("only what was verified", { timeout: 120_000 }, () => {
       database.close();
       const verified = await own.start(["verify", path]).finished;
       const signedAgain = await own.start(["attest"]).finished;
+      const inspected = await own.start(["inspect"]).finished;
       for (const suffix of ["-wal", "-shm"]) rmSync(`${store}${suffix}`, { force: true });
       writeFileSync(store, whole);
-      return [verified.code, /the log of .*/.exec(verified.stdout.replace(/\s+/g, " "))?.[0] ?? "", signedAgain.code];
+      return [
+        verified.code,
+        /the log of .*/.exec(verified.stdout.replace(/\s+/g, " "))?.[0] ?? "",
+        signedAgain.code,
+        inspected.stdout.includes("DAMAGED"),
+      ];
     };
+    expect((await own.start(["inspect"]).finished).stdout).not.toContain("DAMAGED");
     expect((await own.start(["verify", path]).finished).code).toBe(0);
     expect(await tampered("UPDATE events SET payload = replace(payload, '$1 + $2', '$1 * $2') WHERE payload LIKE '%$1 + $2%'")).toEqual([
       3,
       expect.stringContaining("was changed or damaged"),
       1,
+      true,
     ]);
+    // Content that nothing erased: the chain of headers holds.
+    const taken = "UPDATE events SET payload = NULL, salt = NULL WHERE type LIKE 'call.%' OR type = 'sampling.settled'";
+    expect(await tampered(taken)).toEqual([3, expect.stringContaining("was changed or damaged"), 1, true]);
     const cut = "DELETE FROM events WHERE seq > 9; UPDATE sessions SET seq = 9; UPDATE heads SET head = json_set(head, '$.seq', 9)";
-    expect(await tampered(cut)).toEqual([3, expect.stringContaining("it was cut off"), 2]);
+    expect(await tampered(cut)).toEqual([3, expect.stringContaining("it was cut off"), 2, false]);
     expect((await own.start(["verify", path]).finished).code).toBe(0);
   });
 });

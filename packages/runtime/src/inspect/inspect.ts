@@ -5,18 +5,24 @@ import type {
   InspectedEvidence,
   InspectedTurn,
   Inspection,
+  StoredEvent,
   UserMessage,
 } from "@holdfast/protocol";
 import type { RecordedEvent } from "../ports/index.ts";
 import type { SessionView } from "../session/view.ts";
+import { findLogFault } from "../session/verify.ts";
 import { actionsOf } from "./actions.ts";
 
-/** The causal line of a session: goal → each action → checks → outcome, of each turn. Pure: it follows from the log alone. */
-export function inspectSession({ row, cwd, settings, events }: SessionView): Inspection {
+/**
+ * The causal line of a session: goal → each action → checks → outcome, of each turn. Pure: it follows from the log alone.
+ * `stored`: the log as it is kept, to tell whether all of it is there.
+ */
+export function inspectSession({ row, cwd, settings, events }: SessionView, stored: readonly StoredEvent[]): Inspection {
   return {
     ...{ format: "holdfast-inspection", version: 1, session: row.session, title: row.title },
     folder: cwd ?? row.workspace,
     model: settings.model,
+    damage: findLogFault(stored, row.seq),
     turns: turnsOf(events),
   };
 }

@@ -62,3 +62,14 @@ export function findChainFault(
   }
   return null;
 }
+
+/** The events before the first place where a log doesn't hold together. */
+export function wholePart(events: readonly StoredEvent[]): readonly StoredEvent[] {
+  const fault = findChainFault(events);
+  return fault === null
+    ? events
+    : events.slice(
+        0,
+        events.findIndex(({ seq }) => seq === fault.seq),
+      );
+}

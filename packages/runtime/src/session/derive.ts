@@ -1,6 +1,5 @@
-import type { StoredEvent } from "@holdfast/protocol";
 import { apply } from "../kernel/apply.ts";
-import { findChainFault } from "../kernel/chain.ts";
+import { wholePart } from "../kernel/chain.ts";
 import { createRegisters, emptyHead } from "../kernel/state.ts";
 import type { RegisterRow } from "../ports/index.ts";
 import type { ReplayLog } from "./replay-request.ts";
@@ -32,14 +31,4 @@ export async function deriveState(log: Pick<ReplayLog, "read" | "snapshot">, ses
   }
   const rows = registers.all().map(({ kind, key, value }) => ({ kind, key, value: JSON.stringify(value) }));
   return { seq, state: { head: JSON.stringify(head), registers: rows } };
-}
-
-function wholePart(events: readonly StoredEvent[]): readonly StoredEvent[] {
-  const fault = findChainFault(events);
-  return fault === null
-    ? events
-    : events.slice(
-        0,
-        events.findIndex(({ seq }) => seq === fault.seq),
-      );
 }

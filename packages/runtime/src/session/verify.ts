@@ -1,7 +1,7 @@
 import type { StoredEvent } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { ChainFault } from "../kernel/chain.ts";
-import { findChainFault } from "../kernel/chain.ts";
+import { findChainFault, wholePart } from "../kernel/chain.ts";
 import type { Head } from "../kernel/state.ts";
 import { tipText } from "../kernel/tip.ts";
 import type { KnownKeys, Log, Signer } from "../ports/index.ts";
@@ -69,6 +69,14 @@ function isSigned(next: StoredEvent | undefined): boolean {
 /** Whether nothing of what was signed can have been changed since, as far as the keys tell. */
 export function isWhole({ fault, signatures: { bad, missing } }: LogReport): boolean {
   return fault === null && bad.length === 0 && missing.length === 0;
+}
+
+/** The first place, up to event `last`, where a whole log doesn't hold together, ends, or has lost content that nothing erased. */
+export function findLogFault(stored: readonly StoredEvent[], last: number): ChainFault | null {
+  // What is broken itself says of nothing before it that it was erased.
+  const fault = findUntoldErasure(wholePart(stored)) ?? findChainFault(stored);
+  if (fault !== null && fault.seq <= last) return fault;
+  return (stored.at(-1)?.seq ?? 0) < last ? { seq: last, fault: "missing" } : null;
 }
 
 /** A payload is gone only where an erasure, or the beginning of a fork, says so. One that begins to be carried out counts. */

@@ -2,6 +2,7 @@ import { knownKeys } from "@holdfast/node/host/public-keys";
 import type { LogReport } from "@holdfast/runtime";
 import { allKeys, readKeys } from "../../evidence/keys.ts";
 import { jsonLine } from "../../render/json-events.ts";
+import { describeFault } from "../../render/log-fault.ts";
 import { sessionById } from "../../session/find-session.ts";
 import type { Call } from "./call.ts";
 import { withHost } from "./call.ts";
@@ -28,16 +29,8 @@ export async function verify(call: Call, ids: readonly string[]): Promise<number
   });
 }
 
-const faults = {
-  order: "isn't the one that belongs there",
-  prev: "doesn't follow the one before it",
-  hash: "has another header than was hashed",
-  payload: "has another content than was hashed",
-  missing: "is missing",
-} as const;
-
 function describe({ events, erased, signatures: { good, bad, unknown, missing }, fault }: LogReport): string {
-  if (fault !== null) return `CHANGED OR DAMAGED: event ${fault.seq} ${faults[fault.fault]}`;
+  if (fault !== null) return `CHANGED OR DAMAGED: ${describeFault(fault)}`;
   if (bad.length > 0) return `CHANGED: the signature in event ${bad.join(", ")} is not of the key that it names`;
   if (missing.length > 0) return `CHANGED: the turn that ended in event ${missing.join(", ")} has no signature`;
   return [
