@@ -192,3 +192,17 @@ test("what was there, what somebody else made, what was approved and what ran wi
   await did();
   expect(notes).toHaveLength(2);
 });
+
+test("what a repository below goes on with runs nothing new, and what its owner ordered", async () => {
+  place = makePlace({ git: true });
+  const todo = "lib/.git/rebase-merge/git-rebase-todo";
+  init("lib");
+  place.write(todo, "exec make mine\n");
+  const { did, notes } = await follow();
+  place.write(todo, "noop\nexec make mine\n");
+  await did();
+  expect(notes).toEqual([]);
+  place.write(todo, `exec make mine\nexec ${evil()}\n`);
+  await did();
+  expect(notes.join()).toContain(`${join(place.dir, todo)} was renamed`);
+});

@@ -242,6 +242,73 @@ describe("repositories that the workspace's own holds", () => {
   });
 });
 
+describe("what git goes on with", () => {
+  const rebasing = (folder: string, ...options: string[]) => {
+    git(folder, "init", "-q", "-b", "main");
+    const commit = (text: string) => {
+      put(folder, "f", text);
+      git(folder, "add", "f");
+      git(folder, "commit", "-q", "-m", text);
+    };
+    commit("a");
+    git(folder, "checkout", "-q", "-b", "other");
+    commit("b");
+    git(folder, "checkout", "-q", "main");
+    commit("c");
+    try {
+      git(folder, "rebase", "-q", ...options, "other");
+    } catch {
+      // It waits for whoever resolves the conflict.
+    }
+  };
+  const goOn = (folder: string) => {
+    put(folder, "f", "d");
+    git(folder, "add", "f");
+    try {
+      git(folder, "-c", "core.editor=true", "rebase", "--continue");
+    } catch {
+      // It does what is left of it, or nothing.
+    }
+  };
+  const todo = ".git/rebase-merge/git-rebase-todo";
+
+  it("runs no program that a command put there: in a rebase, for its strategy, in a work tree", async () => {
+    const { place, root, run } = person();
+    const ran = join(place.base, "ran");
+    rebasing(root, "--exec", "echo mine");
+    put(root, "git-merge-../evil", `#!/bin/sh\ntouch ${ran}\n`);
+    git(root, "worktree", "add", "-q", "--detach", "tree", "other");
+    const evil = `exec touch ${ran}`;
+    const text = await run(
+      [
+        "chmod +x git-merge-../evil; echo ../evil >.git/rebase-merge/strategy",
+        `printf '\\n \\tx touch ${ran}\\n' >>${todo}`,
+        `mkdir .git/worktrees/tree/rebase-merge; echo '${evil}' >.git/worktrees/tree/rebase-merge/git-rebase-todo`,
+        "mkdir .git/sequencer elsewhere; printf '[options]\\n strategy = ../evil\\n' >.git/sequencer/opts; ln -s ../elsewhere .git/rebase-apply",
+        "mkdir .git/remotes; echo 'URL: ../evil.git' >.git/remotes/origin",
+      ].join("; "),
+    );
+    const places = ["rebase-merge/strategy", "rebase-merge/git-rebase-todo", "worktrees/tree/rebase-merge/git-rebase-todo"];
+    for (const name of [...places, "sequencer/opts", "rebase-apply", "remotes/origin"]) {
+      expect(text, name).toContain(`${join(root, ".git", name)} was renamed`);
+      expect(existsSync(join(root, ".git", name)), name).toBe(false);
+    }
+    goOn(root);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it("is left to a command that goes on with it itself, and to the owner what the owner ordered", async () => {
+    const { root, run } = person();
+    rebasing(root, "--exec", "touch mine");
+    const as = "git -c core.editor=true -c user.name=n -c user.email=e@x";
+    expect(await run(`${as} rebase --edit-todo; echo 'break' >>${todo}; cat ${todo}`)).toMatch(/^exec touch mine\n(?:.*\n)*break\n$/);
+    goOn(root);
+    expect(existsSync(join(root, "mine"))).toBe(true);
+    const text = await run(`${as} rebase --continue; ${as} rebase -q other~1 --exec 'touch theirs'; ${as} rebase -q -i HEAD~1; ls; cat f`);
+    expect(text).toMatch(/\ntheirs\nd$/);
+  });
+});
+
 describe("what is kept, but replaced while a command runs", () => {
   it("names no program that it didn't name before; what its owner changed stays", async () => {
     const { place, root, processes } = person();

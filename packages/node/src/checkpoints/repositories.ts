@@ -28,7 +28,7 @@ export async function disarmRepositories(git: Git, tree: Tree, approved: readonl
     }
     const mark = markOfRepository(place) ?? "";
     if (mark === last) continue;
-    said.push(...(await disarmRepository(git, tree.root.path, place, approved)));
+    said.push(...(await disarmRepository(git, tree.root.path, place, last, approved)));
     tree.repositories.set(path, markOfRepository(place) ?? "");
   }
   return said;

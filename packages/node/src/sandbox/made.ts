@@ -4,6 +4,8 @@ import type { Git } from "../observer/git.ts";
 import { setAside } from "./gitlinks.ts";
 import { isWaitedFor } from "./git-waits.ts";
 import { contains } from "./mounts.ts";
+import type { Order } from "./git-orders.ts";
+import { newlyOrdered, ordersOf } from "./git-orders.ts";
 import { commonOf, gitdirIn, gitFolderOf, heldPlaces, kindOf, leadsHome, ownPlaces, realOf } from "./git-places.ts";
 
 /**
@@ -22,22 +24,43 @@ export function isBare(names: ReadonlySet<string>): boolean {
 export function markOfRepository(place: string): string | null {
   const kind = kindOf(place);
   if (kind === null) return null;
-  if (kind === "folder") return [...ownPlaces(place), ...heldPlaces(place)].map(signature).join();
+  const orders = JSON.stringify(ordersAt(place, kind));
+  if (kind === "folder") return `${[...ownPlaces(place), ...heldPlaces(place)].map(signature).join()}\n${orders}`;
   const target = targetOf(place, kind);
   const places = target === null ? [] : [...ownPlaces(target), ...ownPlaces(commonOf(target))];
-  return [place, ...places].map(signature).join();
+  return `${[place, ...places].map(signature).join()}\n${orders}`;
+}
+
+/** What git is to do there when its owner goes on: of the repository, and of the place's own part of it. */
+function ordersAt(place: string, kind: "file" | "folder" | "link"): Order[] {
+  const target = kind === "folder" ? place : targetOf(place, kind);
+  return target === null ? [] : [...new Set([target, commonOf(target)])].flatMap(ordersOf);
+}
+
+/** As the mark of a place says. */
+function ordersIn(mark: string): readonly Order[] {
+  const at = mark.indexOf("\n");
+  return at < 0 ? [] : (JSON.parse(mark.slice(at + 1)) as readonly Order[]);
 }
 
 /**
  * Renames what git would run at a place, beside it, unless a person approved of exactly that. Says of each what was done, by
- * its path. A plain repository, as `git init` and `git clone` make it, stays as it is.
+ * its path. A plain repository, as `git init` and `git clone` make it, stays as it is. `mark` is what it was before.
  */
-export async function disarmRepository(git: Git, root: string, place: string, approved: readonly string[]): Promise<string[]> {
+export async function disarmRepository(
+  git: Git,
+  root: string,
+  place: string,
+  mark: string,
+  approved: readonly string[],
+): Promise<string[]> {
   const said: string[] = [];
   // A folder that only holds a repository among others doesn't open it.
   const isOfGit = (path: string): boolean => basename(place) === ".git" && contains(place, path);
   const isApproved = (path: string): boolean => approved.some((each) => path === each || (isOfGit(each) && contains(each, path)));
-  for (const each of await armedAt(git, root, place)) if (!isApproved(each)) said.push(`${each} ${setAside(each)}`);
+  const kind = kindOf(place);
+  const ordered = kind === null ? [] : newlyOrdered(ordersAt(place, kind), ordersIn(mark));
+  for (const each of [...(await armedAt(git, root, place)), ...ordered]) if (!isApproved(each)) said.push(`${each} ${setAside(each)}`);
   return said;
 }
 
