@@ -6,6 +6,14 @@ import { expect, onTestFinished, test } from "vitest";
 
 const program = join(import.meta.dirname, "../src/main.ts");
 
+test("whoever forgot to clean a value: no control character of it is written", () => {
+  const io = join(import.meta.dirname, "../src/cli/process-io.ts");
+  const script = `const { processIo } = await import(${JSON.stringify(io)});
+    processIo().stdout.write("\\u001b[32mok\\u001b[39m\\t\\u001b]0;x\\u0007\\u001b[2J\\n");`;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+  expect([stdout, stderr]).toEqual(["\u001b[32mok\u001b[39m\t<U+001B>]0;x<U+0007><U+001B>[2J\n", ""]);
+});
+
 test("output that a full disk doesn't take is told once on stderr, and is no success", () => {
   const full = openSync("/dev/full", "w");
   try {

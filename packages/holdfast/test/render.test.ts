@@ -140,7 +140,7 @@ test("a turn that waits shows the exact input, what allowing it grants, and how 
     id: "apr_1",
     callId: "c1",
     digest: "d",
-    shown: `curl https://example.org/${"x".repeat(90)} |\n  sh\u202e`,
+    shown: `curl https://example.org/${"x".repeat(90)} |\n  sh\u202e\n\u001b]0;rm\u0007`,
     reason: "The command reaches the network.",
     rule: { id: "network", source: "builtin" },
     scope: { network: ["example.org"], writable: ["/var/cache"] },
@@ -158,6 +158,7 @@ test("a turn that waits shows the exact input, what allowing it grants, and how 
       ┆ https://example.org/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
       ┆ xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx |
       │   sh<U+202E>
+      │ <U+001B>]0;rm<U+0007>
     allowing it grants:
       - reach example.org, for this call only
       - write in /var/cache, for this call only
@@ -166,7 +167,7 @@ test("a turn that waits shows the exact input, what allowing it grants, and how 
     go on after the answer: holdfast exec resume ses_1"
   `);
   const shown = renderApproval(approval, { style, width: 80, showsResume: false });
-  expect(shown.join("").replace(/[\s│┆]/g, "")).toContain(`curlhttps://example.org/${"x".repeat(90)}|sh<U+202E>`);
+  expect(shown.join("").replace(/[\s│┆]/g, "")).toContain(`curlhttps://example.org/${"x".repeat(90)}|sh<U+202E><U+001B>]0;rm<U+0007>`);
 });
 
 test("an ephemeral session is not offered to be resumed, and an idle one says so", () => {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { cells, fit, fold, table, wrap } from "../src/render/layout.ts";
 import { jsonLine } from "../src/render/json-events.ts";
-import { sanitize, sanitizeLine } from "../src/render/sanitize.ts";
+import { harmless, sanitize, sanitizeLine, sanitizeOutput } from "../src/render/sanitize.ts";
 
 /** What a terminal must never get from outside: controls but for line ends, and what reorders or hides text. */
 // eslint-disable-next-line no-control-regex -- these are the characters to be found
@@ -54,6 +54,7 @@ test("no text can control, reorder or hide what a terminal shows", () => {
   fc.assert(
     fc.property(nasty, (text) => {
       expect(sanitize(text)).not.toMatch(dangerous);
+      expect(sanitizeOutput(text)).not.toMatch(dangerous);
       expect(sanitizeLine(text)).not.toMatch(/\n/);
       expect(sanitizeLine(text)).not.toMatch(dangerous);
     }),
@@ -70,6 +71,7 @@ test("cleaning what is clean changes nothing", () => {
   fc.assert(
     fc.property(nasty, (text) => {
       expect(sanitize(sanitize(text))).toBe(sanitize(text));
+      expect(sanitizeOutput(sanitizeOutput(text))).toBe(sanitizeOutput(text));
     }),
   );
 });
@@ -86,8 +88,33 @@ test.each([
   ["👩\u200d👩\u200d👧 ❤\ufe0f", "👩\u200d👩\u200d👧 ❤\ufe0f"],
   ["می\u200cخواهم", "می\u200cخواهم"],
   ["pay\u200cpal", "pay<U+200C>pal"],
-])("%j is shown as %j", (text, shown) => {
+])("%j of an output is shown as %j", (text, shown) => {
+  expect(sanitizeOutput(text)).toBe(shown);
+});
+
+test.each([
+  ["a\u001b]0;\nrm -rf x\n#\u0007b", "a<U+001B>]0;\nrm -rf x\n#<U+0007>b"],
+  ["\u001b[;rm\u009d0;x\u009c", "<U+001B>[;rm<U+009D>0;x<U+009C>"],
+  ["# note\rrm x\r\n", "# note<U+000D>rm x<U+000D>\n"],
+  [`e${"\u0301".repeat(9)}`, `e${"\u0301".repeat(8)}<U+0301>`],
+  ["rm \u202Efdp.exe", "rm <U+202E>fdp.exe"],
+])("of %j, which is to be judged, nothing is dropped: %j", (text, shown) => {
   expect(sanitize(text)).toBe(shown);
+});
+
+// eslint-disable-next-line no-control-regex -- these are the characters to be found
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
+test("nothing but line ends, tabs and our own colours leaves for a terminal, and JSON for a program stays as it is", () => {
+  fc.assert(
+    fc.property(nasty, (text) => {
+      // Without what looks like our own colours, which may stand there by chance.
+      const plain = text.replaceAll("\u001b[", "\u001b");
+      expect(harmless(plain, true).replaceAll("\r\n", "\n")).not.toMatch(controls);
+    }),
+  );
+  expect(harmless("\u001b[1mok\u001b[22m\u001b]0;x\u0007\u001b[2J", false)).toBe("\u001b[1mok\u001b[22m<U+001B>]0;x<U+0007><U+001B>[2J");
+  expect(harmless('{"a":"\u0085\u007f"}', false)).toBe('{"a":"\u0085\u007f"}');
 });
 
 test("a second line can't hide behind the first", () => {

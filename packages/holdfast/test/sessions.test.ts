@@ -300,7 +300,7 @@ describe("pruning", () => {
     await utimes(join(home, "pruned"), yesterday, yesterday);
     hosts.log.weigh = async () => Promise.reject(new Error("the disk\u001b[2J is gone"));
     const failed = await run(hosts, 0, "exec", "-q", "-m", "openai/x", "the next day");
-    expect(failed.err).toContain("old sessions could not be removed: the disk is gone");
+    expect(failed.err).toContain("old sessions could not be removed: the disk<U+001B>[2J is gone");
   });
 
   test.each([

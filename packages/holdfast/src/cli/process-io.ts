@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Io, Output, StopSignal } from "./io.ts";
+import { harmless } from "../render/sanitize.ts";
 import { redact } from "./io.ts";
 
 /** How long what is written waits for its reader once somebody ended the program. */
@@ -28,7 +29,7 @@ export function processIo(): Io & { flush(): Promise<void>; isOutputLost(): bool
     });
     return {
       write: (text) => {
-        if (isOpen && text !== "") stream.write(redact(text, secrets));
+        if (isOpen && text !== "") stream.write(harmless(redact(text, secrets), stream.isTTY === true));
       },
       stream,
       isTTY: stream.isTTY === true,

@@ -11,7 +11,7 @@ import { isTrusted } from "../config/trust-store.ts";
 import { findWorkspace } from "../config/workspace.ts";
 import { openDocuments } from "../documents/library.ts";
 import { jsonLine } from "../render/json-events.ts";
-import { sanitize, sanitizeLine } from "../render/sanitize.ts";
+import { sanitizeLine, sanitizeOutput } from "../render/sanitize.ts";
 
 const defaultLimit = 6;
 
@@ -59,7 +59,7 @@ async function run(given: Arguments, io: Io): Promise<number> {
     const labelled = found.map((one) => (trusted ? one : { ...one, trust: "untrusted" as const }));
     if (given.has("json")) for (const one of labelled) io.stdout.write(jsonLine({ type: "document.found", ...one }));
     else if (labelled.length === 0) io.stdout.write("no document has these words\n");
-    else io.stdout.write(`${labelled.map((one) => sanitize(showFound(one))).join("\n\n")}\n`);
+    else io.stdout.write(`${labelled.map((one) => sanitizeOutput(showFound(one))).join("\n\n")}\n`);
     for (const remark of remarks) io.stderr.write(`${sanitizeLine(remark)}\n`);
     return 0;
   } finally {

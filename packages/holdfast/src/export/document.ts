@@ -1,7 +1,7 @@
 import type { Item, Outcome, Report } from "@holdfast/protocol";
 import type { redact, RecordedEvent } from "@holdfast/runtime";
 import { plural } from "../render/numbers.ts";
-import { sanitize } from "../render/sanitize.ts";
+import { sanitizeOutput } from "../render/sanitize.ts";
 import type { SessionView } from "../runtime-api.ts";
 import { version } from "../version.ts";
 
@@ -160,7 +160,7 @@ function leftOut({ events }: SessionView, turns: readonly ExportedTurn[], { item
 function cleaner({ redact, secrets }: ExportParts): Clean {
   // In a text that is JSON a value stands as JSON has it.
   const values = [...new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))];
-  return (text) => redact(redact(text, values).split("\t").map(sanitize).join("\t"), values);
+  return (text) => redact(redact(text, values).split("\t").map(sanitizeOutput).join("\t"), values);
 }
 
 /** As the model wrote it, but where something in it has to go: that may be written in JSON's escapes. */

@@ -1,6 +1,6 @@
 import type { AssistantMessage, Delta } from "@holdfast/protocol";
 import { wrap } from "../render/layout.ts";
-import { sanitize } from "../render/sanitize.ts";
+import { sanitizeOutput } from "../render/sanitize.ts";
 
 /** One streamed item: its raw text so far, and what of it was shown. */
 interface Streamed {
@@ -46,7 +46,7 @@ export function createAnswerStream(width: () => number): {
     item.shown = Math.max(item.shown, growing.length);
     return lines;
   };
-  const paragraph = (text: string): string[] => wrap(sanitize(text), width());
+  const paragraph = (text: string): string[] => wrap(sanitizeOutput(text), width());
 
   return {
     take: (delta) => {

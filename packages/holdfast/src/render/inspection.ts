@@ -3,7 +3,7 @@ import { describeRule, shortDigest } from "./describe.ts";
 import { describeDamage } from "./log-fault.ts";
 import { wrap } from "./layout.ts";
 import { duration, moment, plural } from "./numbers.ts";
-import { sanitize, sanitizeLine } from "./sanitize.ts";
+import { sanitize, sanitizeLine, sanitizeOutput } from "./sanitize.ts";
 
 /** Characters of what was said or came back that are shown; `--json` has more. */
 const mostShown = 400;
@@ -58,7 +58,7 @@ function renderTurn(turn: InspectedTurn, row: Row): string[] {
     ...(report === null || report.changes.length === 0
       ? []
       : row("changed", report.changes.map(({ path, change }) => `${sanitizeLine(path)} (${change})`).join(", "))),
-    ...(report?.message ? row("says", brief(report.message)) : []),
+    ...(report?.message ? row("says", brief(sanitizeOutput(report.message))) : []),
     ...(tip === null ? [] : row("signed", `event ${tip.seq}, ${shortDigest(tip.hash)}, with the key ${sanitizeLine(tip.keyId)}`)),
   ];
 }
@@ -82,7 +82,7 @@ export function renderAction(action: InspectedAction, row: Row, indent: number):
     ...(action.attempts > 1 ? [`attempt ${action.attempts}`] : []),
   ].join(" · ");
   return [
-    ...wrap(`${" ".repeat(indent)}${tool}  ${sanitizeLine(what)}  [${callId}]`, 200),
+    ...wrap(`${" ".repeat(indent)}${sanitizeLine(tool)}  ${sanitizeLine(what)}  [${sanitizeLine(callId)}]`, 200),
     ...(why === null ? [] : row("why", brief(why), inner)),
     ...(permission === null ? [] : renderPermission(permission, row, inner)),
     ...hooks
@@ -96,10 +96,10 @@ export function renderAction(action: InspectedAction, row: Row, indent: number):
       ? []
       : row(
           "observed",
-          `${expected.verdict}${expected.cause === undefined ? "" : `, ${expected.cause.replace("_", " ")}`}: ${brief(expected.observed)}`,
+          `${expected.verdict}${expected.cause === undefined ? "" : `, ${expected.cause.replace("_", " ")}`}: ${brief(sanitizeOutput(expected.observed))}`,
           inner,
         )),
-    ...row("ended", [ended, ...(expected === null && observed.trim() !== "" ? [brief(observed)] : [])].join(": "), inner),
+    ...row("ended", [ended, ...(expected === null && observed.trim() !== "" ? [brief(sanitizeOutput(observed))] : [])].join(": "), inner),
     ...changed.flatMap(({ path, before, after }) =>
       row(
         "changed",

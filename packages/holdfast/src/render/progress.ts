@@ -6,7 +6,7 @@ import { limitName } from "./limits.ts";
 import { duration } from "./numbers.ts";
 import { describeOffer } from "./offer.ts";
 import { renderPlan } from "./question.ts";
-import { sanitize, sanitizeLine } from "./sanitize.ts";
+import { sanitizeLine, sanitizeOutput } from "./sanitize.ts";
 import type { Style } from "./style.ts";
 import { worldRemarks } from "./world.ts";
 
@@ -46,7 +46,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
     row(label, fit(sanitizeLine(text), options.width() - labelWidth), paint);
   const output = (text: string): string[] => {
     const room = options.width() - labelWidth - 2;
-    const lines = sanitize(text)
+    const lines = sanitizeOutput(text)
       .split("\n")
       .filter((line) => line.trim() !== "");
     return fold(lines, options.outputLines).map((line) => style.dim(`${" ".repeat(labelWidth)}│ ${fit(line, room)}`));
@@ -115,7 +115,7 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       const paint = judgement.verdict === "met" ? style.good : judgement.verdict === "unmet" ? style.bad : style.care;
       const cause = judgement.cause === undefined ? "" : ` (${judgement.cause.replace("_", " ")})`;
       lines.push(...row("expected", judgement.expected, style.dim));
-      lines.push(...row("observed", `${judgement.observed}: ${judgement.verdict}${cause}`, paint));
+      lines.push(...row("observed", `${sanitizeOutput(judgement.observed)}: ${judgement.verdict}${cause}`, paint));
     }
     return lines;
   };

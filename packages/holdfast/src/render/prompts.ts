@@ -13,7 +13,7 @@ export function renderPrompts({ prompts, refused, untrusted }: FoundPrompts, wid
     ...(prompts.length === 0
       ? ["no prompts: put NAME.md into $HOLDFAST_HOME/prompts, or into .holdfast/prompts of a trusted project"]
       : []),
-    ...refused.map(({ path, why }) => `not used: ${sanitizeLine(path)}: ${why}`),
+    ...refused.map(({ path, why }) => `not used: ${sanitizeLine(path)}: ${sanitizeLine(why)}`),
     ...(untrusted.length === 0 ? [] : [`not used: ${untrusted.join(", ")} of this project, which is not trusted (holdfast trust)`]),
   ];
   return {

@@ -37,7 +37,7 @@ export function renderSession(view: SessionView, width: number): string[] {
     ...view.openQuestions.flatMap((question) => wrap(`  ${question.id}  ${sanitizeLine(question.text)}`, width)),
     ...(view.inDoubt.length === 0 ? [] : ["", "in doubt: these may have happened"]),
     ...view.inDoubt.flatMap((call) => [
-      ...wrap(`  ${call.callId}  ${sanitizeLine(call.tool)}: ${sanitizeLine(call.summary)}`, width),
+      ...wrap(`  ${sanitizeLine(call.callId)}  ${sanitizeLine(call.tool)}: ${sanitizeLine(call.summary)}`, width),
       ...wrap(`    ${sanitizeLine(call.text)}`, width),
     ]),
   ];

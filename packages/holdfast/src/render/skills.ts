@@ -16,7 +16,7 @@ export function renderSkills({ skills, unread, faulty }: FoundSkills, width: num
     ...stopped.map(({ path, line, message }) => `not used: ${sanitizeLine(path)}:${line}: ${sanitizeLine(message)}`),
     ...(unread.length === 0
       ? []
-      : [`not used: ${unread.map(({ name }) => name).join(", ")} of this project, which is not trusted (holdfast trust)`]),
+      : [`not used: ${unread.map(({ name }) => sanitizeLine(name)).join(", ")} of this project, which is not trusted (holdfast trust)`]),
   ];
   return {
     lines: rows.length === 0 ? [] : table([["skill", "whose", "what"], ...rows], width),

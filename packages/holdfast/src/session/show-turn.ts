@@ -5,7 +5,7 @@ import { renderEnding } from "../render/ending.ts";
 import { createJsonEvents, jsonLine, withoutHidden } from "../render/json-events.ts";
 import { fit, wrap } from "../render/layout.ts";
 import { createProgress } from "../render/progress.ts";
-import { sanitize, sanitizeLine } from "../render/sanitize.ts";
+import { sanitizeLine, sanitizeOutput } from "../render/sanitize.ts";
 import { createStyle } from "../render/style.ts";
 import { markOf } from "../policy/modes.ts";
 import { version } from "../version.ts";
@@ -74,7 +74,7 @@ export function showProgress(io: Io, ready: ReadySession, isQuiet: boolean): Sho
     end: (end, session) => {
       const message = end.report?.message ?? "";
       if (message !== "")
-        io.stdout.write(`${(ready.isStructured ? asJson(message, io.stdout.isTTY) : null) ?? sanitize(message).trimEnd()}\n`);
+        io.stdout.write(`${(ready.isStructured ? asJson(message, io.stdout.isTTY) : null) ?? sanitizeOutput(message).trimEnd()}\n`);
       print(renderEnding(end, { style, width: width(), session, showsResume: true }));
       print(ready.host.remarks().flatMap((remark) => wrap(sanitizeLine(remark), width())));
     },

@@ -82,11 +82,24 @@ test("I05 terminal escape injection: no control byte of a model, a tool, a file'
       ["sessions", "list"],
       ["sessions", "export", id],
       ["sessions", "search", "Done"],
+      ["inspect", id],
     ].map((args) => place.start(args).finished),
   );
   for (const text of [stdout, stderr, ...shown.flatMap((one) => [one.stdout, one.stderr])])
     expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
   expect(stdout).toContain("Done");
+  expect(shown[4]?.stdout).toContain("bad<U+001B>[2J");
+});
+
+test("I05 a title that holds a command: whoever is asked sees all of what would run", async () => {
+  const line = "echo start \u001b]0;\nrm -rf victim\n#\u0007\ngit clean -n; git stash drop";
+  const place = await createPlace((results) => (results.length === 0 ? { calls: [command(line)] } : { text: "Done." }));
+  const asked = await place.exec("--approvals", "ask", "go");
+  expect(asked.code).toBe(4);
+  const id = /apr_[0-9a-z]+/.exec(asked.stderr)![0];
+  for (const text of [asked.stderr, (await place.start(["approvals", id, "show"]).finished).stdout])
+    for (const shown of ["│ echo start <U+001B>]0;", "│ rm -rf victim", "│ #<U+0007>", "│ git clean -n; git stash drop"])
+      expect(text).toContain(shown);
 });
 
 test("I07 auto-fetch exfiltration: images and links in what a model or a tool says are never fetched, here or in an export", async () => {

@@ -87,9 +87,11 @@ test("a plan is shown as it goes, is a todo list in the JSON events, and says wh
   const place = await createPlace((results) => ({ calls: [plan(results.length < 1 ? "pending" : "in_progress")] }));
   const run = await place.exec("--max-steps", "2", "go");
   expect(run.code).toBe(5);
-  expect(run.stderr).toContain("plan: 1 of 2 steps done\n  [x] look\n  [>] build");
+  expect(run.stderr).toContain("plan: 1 of 2 steps done\n  [x] look<U+001B>[2J\n  [>] build");
   expect(run.stderr).not.toContain("\u001b");
-  expect((await place.start(["sessions", "show", await place.session()]).finished).stdout).toMatch(/plan\n {2}\[x\] look\n {2}\[>\] build/);
+  expect((await place.start(["sessions", "show", await place.session()]).finished).stdout).toMatch(
+    /plan\n {2}\[x\] look<U\+001B>\[2J\n {2}\[>\] build/,
+  );
 
   const events = lines((await place.exec("--max-steps", "2", "--json", "go")).stdout).map((line) => JSON.parse(line));
   const lists = events.filter(({ item }) => item?.type === "todo_list");

@@ -25,7 +25,7 @@ export async function importServers({ given, io, words, wrong }: McpCall): Promi
   for (const { name } of fresh) io.stderr.write(`imported: ${sanitizeLine(name)}\n`);
   for (const { name } of servers)
     if (known.has(name)) io.stderr.write(`not imported: ${sanitizeLine(name)}: you have a server of this name\n`);
-  for (const { name, why } of skipped) io.stderr.write(`not imported: ${sanitizeLine(name)}: ${why}\n`);
+  for (const { name, why } of skipped) io.stderr.write(`not imported: ${sanitizeLine(name)}: ${sanitizeLine(why)}\n`);
   if (servers.length + skipped.length === 0) io.stderr.write(`${sanitizeLine(path)} names no MCP servers\n`);
   return 0;
 }

@@ -17,7 +17,7 @@ export async function list({ given, io, words, wrong }: McpCall): Promise<number
       io.stdout.write(jsonLine({ type: "mcp_server", name: name.slice("mcp.".length), state: "not_accepted", hash }));
     return 0;
   }
-  const rows = usable.map((server) => [server.config.name, whereOf(server), targetOf(server)] as const);
+  const rows = usable.map((server) => [sanitizeLine(server.config.name), whereOf(server), targetOf(server)] as const);
   const width = (column: 0 | 1): number => Math.max(0, ...rows.map((row) => row[column].length)) + 2;
   for (const [name, where, target] of rows) io.stdout.write(`${pad(name, width(0))}${pad(where, width(1))}${sanitizeLine(target)}\n`);
   for (const { name } of unaccepted) {

@@ -57,12 +57,12 @@ export async function test({ given, io, words, wrong }: McpCall): Promise<number
 function show(server: McpServer, style: Style, width: number): string[] {
   const state = server.state();
   const { name } = server.config;
-  if (state.type !== "ready") return [`${name}  ${style.bad(sanitizeLine(whyNot(state)))}`];
+  if (state.type !== "ready") return [`${sanitizeLine(name)}  ${style.bad(sanitizeLine(whyNot(state)))}`];
   const count = `${state.tools.length} ${state.tools.length === 1 ? "tool" : "tools"}`;
   return [
-    `${name}  ${style.good(`${count}, MCP ${sanitizeLine(state.revision)}`)}`,
+    `${sanitizeLine(name)}  ${style.good(`${count}, MCP ${sanitizeLine(state.revision)}`)}`,
     ...state.tools.flatMap((tool) => [
-      fit(`  ${tool.name}  ${sanitizeLine(tool.description.split("\n")[0] ?? "")}`, width),
+      fit(`  ${sanitizeLine(tool.name)}  ${sanitizeLine(tool.description.split("\n")[0] ?? "")}`, width),
       ...tool.notes.map((note) => `    ${style.care(sanitizeLine(note))}`),
     ]),
     ...state.dropped.map(({ tool, reason }) => `  ${style.bad(sanitizeLine(`${JSON.stringify(tool)} is not used: ${reason}`))}`),

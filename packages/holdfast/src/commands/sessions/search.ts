@@ -6,7 +6,7 @@ import { findWorkspace } from "../../config/workspace.ts";
 import { jsonLine } from "../../render/json-events.ts";
 import { fit, wrap } from "../../render/layout.ts";
 import { moment, plural } from "../../render/numbers.ts";
-import { sanitizeLine } from "../../render/sanitize.ts";
+import { sanitizeLine, sanitizeOutput } from "../../render/sanitize.ts";
 import type { Style } from "../../render/style.ts";
 import { createStyle } from "../../render/style.ts";
 import type { Call } from "./call.ts";
@@ -62,8 +62,8 @@ function render({ row, hits, more }: SearchedSession, style: Style, width: numbe
     style.strong(fit(heading, width)),
     ...hits.flatMap((hit) => {
       if (hit.itemId === null) return [];
-      const lines = wrap(sanitizeLine(hit.snippet.before + hit.snippet.found + hit.snippet.after), width - 4);
-      const shown = sanitizeLine(hit.snippet.found);
+      const lines = wrap(sanitizeLine(sanitizeOutput(hit.snippet.before + hit.snippet.found + hit.snippet.after)), width - 4);
+      const shown = sanitizeLine(sanitizeOutput(hit.snippet.found));
       return [
         style.dim(`  turn ${hit.turn} · ${hit.in} · ${hit.itemId}`),
         ...lines.map((line) => `    ${shown === "" ? line : line.split(shown).join(style.care(shown))}`),

@@ -1,7 +1,7 @@
 import type { Item } from "@holdfast/protocol";
 import { jsonLine } from "../../render/json-events.ts";
 import { fit, table } from "../../render/layout.ts";
-import { sanitizeLine } from "../../render/sanitize.ts";
+import { sanitizeLine, sanitizeOutput } from "../../render/sanitize.ts";
 import { renderSession } from "../../render/session.ts";
 import { sessionById } from "../../session/find-session.ts";
 import type { Call } from "./call.ts";
@@ -27,7 +27,8 @@ export async function show(call: Call, [id = ""]: readonly string[]): Promise<nu
     else {
       const width = Math.max(io.stdout.columns, 80);
       // What stands before it takes about sixty columns.
-      const begins = (item: Item) => fit(sanitizeLine(textOf(item)), Math.max(width - 60, 24));
+      const shown = (item: Item) => (item.kind === "tool_result" ? sanitizeOutput(textOf(item)) : textOf(item));
+      const begins = (item: Item) => fit(sanitizeLine(shown(item)), Math.max(width - 60, 24));
       const lines = rows.map(([number, item]) => [item.id, String(number), item.kind.replace("_", " "), begins(item)]);
       io.stdout.write(`${table([["item", "turn", "kind", "begins"], ...lines], width).join("\n")}\n`);
     }
