@@ -299,6 +299,8 @@ export const eventPayloads = {
     callIds: z.array(z.string()),
     /** All that the session had changed from this event on, as far as it was not undone before. */
     since: z.number().int().positive().optional(),
+    /** The files are as they were before that event, also where an earlier undo had gone further back. */
+    isPoint: z.boolean().optional(),
     changes: z.array(treeChange).optional(),
     list: z.string().optional(),
     /** What the store must keep for it. */

@@ -16,7 +16,7 @@ const spec: CommandSpec = {
       value: "STEP",
       help: "begin before this step: 2.3 is the third of the second turn; or after the last step that had ended by an event's number",
     },
-    restore: { kind: "boolean", help: "take back what the session changed in files from there on, as holdfast undo --to does" },
+    restore: { kind: "boolean", help: "make the session's files what they were there, also where an undo has gone further back" },
     title: { kind: "string", value: "TEXT", help: "its title (default: that of the session it is made of)" },
     json: { kind: "boolean", help: "one JSON object" },
   },

@@ -9,10 +9,14 @@ import { changedAtOnce } from "../undo/at-once.ts";
 import { undoDiff } from "../undo/diff.ts";
 import { payloadOf, readJournal, stepsOf } from "../undo/journal.ts";
 import { notUndone, type OtherCall } from "../undo/not-undone.ts";
-import { planUndo } from "../undo/plan.ts";
+import { planUndo, undosSince } from "../undo/plan.ts";
+import { withContents } from "../undo/contents.ts";
 
-/** How far back: the newest turn that has something left to undo, everything, or as it was before this event. */
-export type UndoReach = "last" | "all" | { readonly before: number };
+/**
+ * How far back: the newest turn that has something left to undo, everything, or what was changed from this event on. `at`: the
+ * files as they were before that event, also where an undo has taken more back since.
+ */
+export type UndoReach = "last" | "all" | { readonly before: number } | { readonly at: number };
 
 export interface Undone {
   readonly files: readonly { readonly path: string; readonly change: "restored" | "deleted" }[];
@@ -35,6 +39,7 @@ export interface UndoOptions {
 interface UndoNote {
   readonly callIds: readonly string[];
   readonly since: number;
+  readonly isPoint?: boolean;
 }
 /** More changes than these are listed in a blob. */
 const mostInline = 200;
@@ -112,9 +117,13 @@ async function prepare(host: OpenHost, checkpoints: Checkpoints, session: string
     const { base } = await checkpoints.take({ session, commands: [], manifest });
     return base === undefined ? null : checkpoints.tree(base);
   };
+  const isPoint = typeof reach === "object" && "at" in reach;
   for (const before of placesOf(events, reach)) {
-    const journal = await readJournal(events, before, checkpoints, lookNow);
-    const { steps, interleaved } = planUndo(journal);
+    const whole = await readJournal(events, before, checkpoints, lookNow);
+    const journal = isPoint ? { ...whole, undos: undosSince(whole, before) } : whole;
+    const plan = planUndo(journal);
+    const { interleaved } = plan;
+    const steps = isPoint ? await withContents(plan.steps, events, checkpoints) : plan.steps;
     const now = await checkpoints.nodesAt(steps.map(({ path }) => path));
     const open = steps.filter(({ path, to }) => !isSameNode(now.get(path) ?? null, to));
     if (steps.length === 0 && reach === "last") continue;
@@ -134,7 +143,7 @@ async function prepare(host: OpenHost, checkpoints: Checkpoints, session: string
     const left = notUndone(journal, othersOf(events, before), hasNetwork(events));
     return {
       steps: open,
-      note: { callIds: journal.calls.map(({ callId }) => callId), since: before },
+      note: { callIds: journal.calls.map(({ callId }) => callId), since: before, ...(isPoint ? { isPoint } : {}) },
       undone: { files: open.map(fileOf), diff, left: open.length === 0 ? [] : left, isFinished: false },
     };
   }
@@ -144,7 +153,7 @@ async function prepare(host: OpenHost, checkpoints: Checkpoints, session: string
 /** Where an undo may begin, the likeliest first. */
 function placesOf(events: readonly StoredEvent[], reach: UndoReach): number[] {
   if (reach === "all") return [1];
-  if (reach !== "last") return [reach.before];
+  if (reach !== "last") return ["at" in reach ? reach.at : reach.before];
   return stepsOf(events)
     .filter(({ step }) => step === 0)
     .map(({ seq }) => seq)

@@ -47,6 +47,7 @@ function spansOf(events: readonly StoredEvent[], { entries, undos }: Journal, co
     const index = bySeq.get(seq);
     const event = index === undefined ? undefined : events[index];
     if (index === undefined || event === undefined || !counts(event)) return [];
+    if (event.type === "edits.undone") return [{ path, from: event.at, to: event.at }];
     // The look before a command was taken before its event was written, and the one after it stands with the next checkpoint.
     const earlier = events.slice(0, index).findLast(({ at }) => at < event.at);
     const later = callId !== undefined ? event : events.slice(index + 1).find(hasCheckpoint);

@@ -29,6 +29,14 @@ export interface JournalEntry extends TreeChange {
   readonly callId?: string;
 }
 
+/** All that the session had changed from `since` to `seq` was taken back. */
+export interface UndoEntry {
+  readonly seq: number;
+  readonly since: number;
+  /** What undos within had taken back from before `since` is there again. */
+  readonly isPoint: boolean;
+}
+
 /** How the files changed from one event of a session on, in order. */
 export interface Journal {
   readonly entries: readonly JournalEntry[];
@@ -37,8 +45,7 @@ export interface Journal {
   readonly checkpoints: readonly { readonly seq: number; readonly checkpoint: Checkpoint }[];
   /** Lists that are no longer stored: what they said isn't known. */
   readonly isWhole: boolean;
-  /** Undos: all that the session had changed from `since` to `seq` was taken back. */
-  readonly undos: readonly { readonly seq: number; readonly since: number }[];
+  readonly undos: readonly UndoEntry[];
 }
 
 type Reads = Pick<Checkpoints, "changesOf" | "tree">;
@@ -102,7 +109,7 @@ interface ReadState {
   skipped: { readonly seq: number; readonly checkpoint: Checkpoint }[];
   manifest: string | null;
   isWhole: boolean;
-  readonly undos: { readonly seq: number; readonly since: number }[];
+  readonly undos: UndoEntry[];
 }
 
 function emptyState(): ReadState {
@@ -202,7 +209,7 @@ async function readGap(state: ReadState, seq: number, tree: ReadonlyMap<string, 
 async function readUndone(state: ReadState, seq: number, undone: EventPayload<"edits.undone">, reads: Reads): Promise<void> {
   const { changes, list, callIds } = undone;
   if (undone.since !== undefined) {
-    state.undos.push({ seq, since: undone.since });
+    state.undos.push({ seq, since: undone.since, isPoint: undone.isPoint === true });
     // What a command without a recorded end had done is undone with it.
     if (undone.since <= state.lastBold) state.isUnclosed = false;
   }

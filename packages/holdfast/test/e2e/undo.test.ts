@@ -111,6 +111,32 @@ test("a fork at a step begins with the files as they were there", async () => {
   expect(readFileSync(at("a.txt"), "utf8")).toBe("one\n");
 });
 
+test("a fork at a step brings back what was taken back further, and refuses where that was changed since", async () => {
+  const place = await createPlace(script("echo 1 > x", "echo 2 > x; echo 2 > y", "echo 3 > x"), files);
+  const at = (path: string) => join(place.workspace, path);
+  const now = () => ["x", "y"].map((path) => (existsSync(at(path)) ? readFileSync(at(path), "utf8").trim() : null));
+  await place.exec("--sandbox", "off", "--approvals", "allow", "go");
+  const session = await place.session();
+  const fork = (point: string) => place.start(["fork", session, "--at", point, "--restore"]).finished;
+  expect((await place.start(["undo", session]).finished).code).toBe(0);
+  expect(now()).toEqual([null, null]);
+  const forth = await fork("1.3");
+  expect([forth.code, ...now()]).toEqual([0, "2", "2"]);
+  await fork("1.1");
+  await fork("1.2");
+  expect(now()).toEqual(["1", null]);
+  writeFileSync(at("x"), "mine\n");
+  const before = (await place.start(["sessions", "list"]).finished).stdout;
+  const refused = await fork("1.3");
+  expect([refused.code, ...now()]).toEqual([1, "mine", null]);
+  expect(refused.stderr).toContain(`${at("x")}: changed since`);
+  expect((await place.start(["sessions", "list"]).finished).stdout).toBe(before);
+  writeFileSync(at("x"), "1\n");
+  // What was brought back can be taken back again.
+  expect((await place.start(["undo", session, "--all"]).finished).code).toBe(0);
+  expect(now()).toEqual([null, null]);
+});
+
 test("a place that a session hasn't come to is told, also as an event's number, and nothing is made or undone", async () => {
   const place = await createPlace(script("echo first > a.txt"), files);
   await place.exec("--sandbox", "off", "--approvals", "allow", "go");

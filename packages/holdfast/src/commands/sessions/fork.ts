@@ -60,7 +60,12 @@ async function openFor(id: string, isRestoring: boolean, io: Io, hosts: Hosts, s
 async function restoreOrDrop(host: OpenHost, session: string, made: { readonly session: string; readonly seq: number }, io: Io) {
   try {
     const onWait = (message: string): void => void io.stderr.write(`${message}\n`);
-    return renderUndone(await undoSession(host, session, { reach: { before: made.seq + 1 }, isDry: false, onWait }), false);
+    const options = { reach: { at: made.seq + 1 }, isDry: false, onWait } as const;
+    const first = await undoSession(host, session, options);
+    // What an earlier process had begun leads to a place of its own.
+    const all = first.isFinished ? [first, await undoSession(host, session, options)] : [first];
+    const shown = all.map((undone) => renderUndone(undone, false));
+    return { lines: shown.flatMap(({ lines }) => lines), notes: shown.flatMap(({ notes }) => notes) };
   } catch (error) {
     await host.runtime.deleteSession(host.ports, made.session);
     throw error;
