@@ -1,6 +1,7 @@
 import type { JudgedRequest, Part, Touched } from "../decide/part.ts";
 import type { Fact, FactKind, Run } from "../facts/fact.ts";
 import { isLoopback } from "../programs/hosts.ts";
+import { actsOnInput } from "../reads/fed.ts";
 import { type CommandPattern, type Matched, mentions } from "./command-words.ts";
 import { begins } from "./covers.ts";
 import { namesFile, namesHost, namesReal } from "./patterns.ts";
@@ -11,7 +12,7 @@ import { matchesWildcard } from "./wildcard.ts";
 export type Certainty = "surely" | "perhaps";
 
 /** Whether all conditions of a rule hold for a part, but for `facts`, which each fact answers for itself. */
-export function holds({ when }: Rule, part: Part, judged: JudgedRequest, certainty: Certainty): Matched {
+export function holds({ when, decision }: Rule, part: Part, judged: JudgedRequest, certainty: Certainty): Matched {
   const { request } = judged;
   const answers: Matched[] = [];
   const is = (condition: boolean): void => void answers.push(condition ? "yes" : "no");
@@ -27,6 +28,8 @@ export function holds({ when }: Rule, part: Part, judged: JudgedRequest, certain
   const { run } = part;
   if (when.commands !== undefined) {
     if (run === null) return "no";
+    // Who allows words doesn't allow what else the program is told to do. A rule that names a fact says what may be done.
+    if (certainty === "surely" && decision === "allow" && when.facts === undefined && actsOnInput(run.command)) return "no";
     if (certainty === "surely") is(when.commands.some((pattern) => begins(pattern, run)));
     else answers.push(most(when.commands.map((pattern) => meant(pattern, run))));
   }

@@ -47,6 +47,8 @@ export interface SimpleCommand {
   readonly hereText: string | null;
   /** True where another command's output is its input. */
   readonly isPiped: boolean;
+  /** True where the line gives it an input that may hold something: text, a file, another command's output. */
+  readonly isFed: boolean;
   /** True where its input is there, and empty. */
   readonly isFedNothing: boolean;
   /** True where it prints nothing at all. */

@@ -22,8 +22,10 @@ export interface Input {
   /** A here-document that isn't literal. */
   readonly hasUnknownHere: boolean;
   readonly isPiped: boolean;
-  /** `< file`. */
+  /** `< file`, and `<&3`. */
   readonly fromFile: boolean;
+  /** True where anything at all is opened for reading, under whatever number. */
+  readonly isGiven: boolean;
 }
 
 export const nothing: Unwrapped = { inner: [], isTransparent: false, losesPlace: false };

@@ -12,8 +12,9 @@ const maxLength = 60_000;
  * here-documents, `-c` strings and behind wrappers. Never throws; what can't be read is a problem of the result.
  */
 export function parseCommand(line: string, start: Places = [""]): ParsedCommand {
-  const out: Collected = { commands: [], problems: [], changesLookup: false, losesPlaces: false };
-  const context: WalkContext = { out, values: new Map(), via: [], isPiped: false, isFedNothing: false, isBackground: false, readLine };
+  const out: Collected = { commands: [], problems: [], changesLookup: false, losesPlaces: false, isFed: false };
+  const inputs = { isPiped: false, isFed: false, isFedNothing: false };
+  const context: WalkContext = { out, values: new Map(), via: [], ...inputs, isBackground: false, readLine };
   try {
     readLine(line, start, context);
   } catch {

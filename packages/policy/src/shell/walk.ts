@@ -22,6 +22,7 @@ import {
 } from "./command.ts";
 import { changeFolder, either, type Flow, still } from "./places.ts";
 import type { Input, Unwrapped } from "./inner.ts";
+import { inputOf, isFedBy, keywordInput, noInput } from "./input.ts";
 import { nothingFile, printsNothing } from "./nothing.ts";
 import { holdsCommand, unwrap } from "./wrappers.ts";
 import { readWord, readWords, type ShellValues } from "./word.ts";
@@ -33,6 +34,8 @@ export interface Collected {
   changesLookup: boolean;
   /** A function moves the shell somewhere: from there on no place is known. */
   losesPlaces: boolean;
+  /** The shell's own input is one that the line gives it: `exec < file`. */
+  isFed: boolean;
 }
 
 export interface WalkContext {
@@ -40,6 +43,8 @@ export interface WalkContext {
   readonly values: ShellValues;
   readonly via: readonly string[];
   readonly isPiped: boolean;
+  /** True where what stands around it was given an input. */
+  readonly isFed: boolean;
   /** True where what is piped is nothing. */
   readonly isFedNothing: boolean;
   readonly isBackground: boolean;
@@ -92,11 +97,13 @@ export function walk(node: AnyNode, start: Places, context: WalkContext): Flow {
       return walkCommand(node, places, context);
     case "Redirected": {
       const redirects = readRedirects(node.redirects, places, context);
-      const here = hereOf(node.redirects, context);
+      const here = inputOf(node.redirects, context.values);
       const at = context.out.commands.length;
       record([], [], redirects, places, { ...context, isPiped: false }, here);
       // A script inside reads the same input.
-      const flow = walk(node.command, places, { ...context, isPiped: context.isPiped || here.hereText !== null || here.hasUnknownHere });
+      const isText = here.hereText !== null || here.hasUnknownHere;
+      const isFed = context.isFed || isText || here.fromFile;
+      const flow = walk(node.command, places, { ...context, isPiped: context.isPiped || isText, isFed });
       const own = context.out.commands[at];
       if (own !== undefined) context.out.commands[at] = { ...own, printsNothing: isQuiet(context, at + 1) };
       return flow;
@@ -271,24 +278,6 @@ function collectWords(node: SyntaxNode, words: ShellWord[], places: Places, cont
   });
 }
 
-/** Stands for "no input" where a keyword, not a program, is recorded. */
-const keywordInput: Input = { hereText: null, hasUnknownHere: false, isPiped: false, fromFile: false };
-const noInput: Input = { hereText: null, hasUnknownHere: false, isPiped: false, fromFile: false };
-
-function hereOf(redirects: readonly Redirection[], context: WalkContext): Input {
-  let input = noInput;
-  for (const redirect of redirects) {
-    if (redirect.type === "HereDoc") {
-      const isLiteral = redirect.body.parts === undefined || redirect.body.parts.every((part) => part.type === "Literal");
-      input = { ...noInput, hereText: isLiteral ? redirect.body.text : null, hasUnknownHere: !isLiteral };
-    } else if (redirect.type === "HereString") {
-      const text = redirect.target === undefined ? null : readWord(redirect.target, context.values).literal;
-      input = { ...noInput, hereText: text, hasUnknownHere: text === null };
-    } else if (redirect.operator === "<" || redirect.operator === "<>") input = { ...noInput, fromFile: true };
-  }
-  return input;
-}
-
 function readRedirects(redirects: readonly Redirection[], places: Places, context: WalkContext): ShellRedirect[] {
   return redirects.map((redirect) => {
     if (redirect.type === "HereDoc") {
@@ -349,7 +338,7 @@ function walkCommand(node: Command, places: Places, context: WalkContext): Flow 
       if (words.length === 0 || declarers.has(words[0]!.literal ?? "")) assignments.push({ name: each.name, value: read });
     }
   }
-  const input = { ...hereOf(node.redirects, context), isPiped: context.isPiped };
+  const input = { ...inputOf(node.redirects, context.values), isPiped: context.isPiped };
   return record(words, assignments, readRedirects(node.redirects, places, context), places, context, input);
 }
 
@@ -387,6 +376,8 @@ function record(
     (isPiped && context.isFedNothing) ||
     input.hereText === "" ||
     redirects.some(({ operator, target }) => operator === "<" && target?.literal === nothingFile);
+  const isFed = isFedBy(input, redirects, { isPiped, isFedNothing, isAround: context.isFed || out.isFed });
+  if (isFed && program === "exec" && words.length === 1) out.isFed = true;
   out.commands.push({
     words,
     assignments,
@@ -397,6 +388,7 @@ function record(
     places,
     hereText: input.hereText,
     isPiped,
+    isFed,
     isFedNothing,
     printsNothing: input !== keywordInput && (printsNothing(words, !isFedNothing) || (unwrapped !== null && wrapsNothing(unwrapped))),
     isBackground: context.isBackground,
@@ -404,7 +396,7 @@ function record(
   if (program !== null && movers.has(program)) return changeFolder(program, words.slice(1), places);
   if (unwrapped === null) return still(places);
   let flow = still(places);
-  const inside: WalkContext = { ...context, via: [...context.via, program ?? "?"] };
+  const inside: WalkContext = { ...context, via: [...context.via, program ?? "?"], isFed };
   for (const inner of unwrapped.inner) {
     const { movesTo } = unwrapped;
     const from = movesTo !== undefined ? changeFolder("cd", [movesTo], places).ok : unwrapped.losesPlace ? null : places;
