@@ -8,6 +8,7 @@ import { defineTool, failed, interrupted, refuse, throwIfLetGo, type ToolPorts }
 import { bodyText } from "./http/body-text.ts";
 import { headerProblem, headersInput, resolveHeaders } from "./http/headers.ts";
 import type { HttpPorts } from "./http/ports.ts";
+import { requestIdentity } from "./http/same-request.ts";
 import { redactBytes, redactText } from "./http/redact.ts";
 import { httpUrl, reachFor, targetOf } from "./http/target.ts";
 import { expectation, expectationOf } from "./expectation.ts";
@@ -65,6 +66,7 @@ export function httpRequest(ports: ToolPorts, http: HttpPorts) {
         reads: isSafe(method) ? [target.resource] : [],
         writes: isSafe(method) ? [] : [target.resource],
         replay: isSafe(method) ? "safe" : isKeyed ? "keyed" : "never",
+        identity: requestIdentity({ ...wanted, url: target.url, method }),
         ...(isKeyed && { keyLifetimeMs }),
         ...(isKeyed && !isKnown && { isKeyClaimed: true }),
         ...expectationOf(wanted.expect),

@@ -22,7 +22,7 @@ const charge = (more: { readonly [key: string]: Json } = {}) => ({
 });
 
 /** A session whose model proposes these calls one after another, under the real tool and the real policy. */
-function session(calls: readonly ReturnType<typeof charge>[], keyedHosts: readonly string[] = []) {
+function session(calls: readonly { readonly name: string; readonly input: Json }[], keyedHosts: readonly string[] = []) {
   const world = createWorld({
     model: createTestModel((asked) => ({ calls: calls[asked] === undefined ? [] : [calls[asked]] })),
     tools: createTools({
@@ -48,6 +48,32 @@ test("a charge without a key whose answer is lost is in doubt and never repeated
   expect(shop.requests).toHaveLength(1);
   expect(await results(id)).toMatchObject([{ status: "in_doubt", text: expect.stringContaining("may have happened") as string }]);
   expect(end).toMatchObject({ standing: "waiting", approvals: [{ rule: { id: "builtin:repeats-doubt" } }] });
+});
+
+const json = { amount: 100, to: "a" };
+/** Ways to write the charge of which one is in doubt. */
+const sameCharge: readonly ((url: string) => { readonly [key: string]: Json })[] = [
+  (url) => ({ url: `${url}?`, json }),
+  (url) => ({ url: `${url}#now`, json }),
+  (url) => ({ url: url.replace("charge", "%63harg%65"), json }),
+  (url) => ({ url: url.replace("http:", "HTTP:"), json, timeout_s: 1 }),
+  (url) => ({ url, body: '{ "to": "a", "amount": 100 }' }),
+  (url) => ({ url, json: { to: "a", amount: 100 }, headers: { Accept: "text/plain", "User-Agent": "again" } }),
+];
+
+test("a charge in doubt is known however it is written, and another is not taken for it", async () => {
+  shop.on("/charge", () => undefined);
+  const post = (input: { readonly [key: string]: Json }) => ({ name: "http_request", input: { method: "POST", timeout_s: 1, ...input } });
+  const url = `http://127.0.0.1:${shop.port}/charge`;
+  const ends = sameCharge.map(async (written) => {
+    const { ports } = session([post({ url, json }), post(written(url))]);
+    return (await runPrompt(ports, settings)).end;
+  });
+  for (const end of await Promise.all(ends)) expect(end.approvals).toMatchObject([{ rule: { id: "builtin:repeats-doubt" } }]);
+  expect(shop.requests).toHaveLength(sameCharge.length);
+  const others = [{ json: { ...json, to: "b" } }, { json, headers: { "X-Account": "2" } }].map((other) => post({ url, ...other }));
+  const { ports } = session([post({ url, json }), ...others]);
+  expect((await runPrompt(ports, settings)).end.approvals).toEqual([]);
 });
 
 test("a charge with a key is asked for again with the same key, until the answer comes", async () => {

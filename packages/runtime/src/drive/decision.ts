@@ -1,5 +1,6 @@
 import type { Approval, CallPlan, Grant, Json, RuleRef } from "@holdfast/protocol";
 import { callsOf } from "../kernel/answered.ts";
+import { identityOf } from "../kernel/identity.ts";
 import type { CallRegister } from "../kernel/state.ts";
 import { grantedSource, type PolicyDecision } from "../ports/index.ts";
 import { approvalDigest } from "./approval.ts";
@@ -94,11 +95,17 @@ async function ask(
     ...(tool === null ? {} : { flow: { items, callId, tool: { ...tool.spec, hints: tool.hints ?? {} } } }),
     ...(granted.length === 0 ? {} : { granted }),
     ...(settings.approvals === "ask" ? { wantsOffers: true } : {}),
-    repeatsDoubt: [plan.identity ?? inputDigest, inputDigest].some((known) => driver.registers.get("doubt", `${name}:${known}`) !== null),
+    repeatsDoubt: isInDoubt(driver, name, plan, inputDigest),
     identify: (path) => ports.files.identify(path),
     ...(ports.processes.locate === undefined ? {} : { locate: (program: string) => ports.processes.locate!(program) }),
     isTracked: (path) => ports.observer.isTracked(path),
   });
+}
+
+/** Whether an equal call may have happened already: by what its tool makes of it, and as earlier versions knew calls. */
+function isInDoubt({ registers }: Driver, name: string, plan: CallPlan, inputDigest: string): boolean {
+  const known = [...(plan.identity === undefined ? [] : [plan.identity]), identityOf(plan.input), inputDigest];
+  return known.some((one) => registers.get("doubt", `${name}:${one}`) !== null);
 }
 
 /** The first root is the project's folder. */

@@ -124,7 +124,7 @@ interface Judged {
 async function judge(driver: Driver, call: ToolCall, { name, tool, input }: Meant, signal: AbortSignal): Promise<Judged | CallRefusal> {
   const planned = await tool.plan(input, callContext(driver, call.callId), signal);
   if ("type" in planned) return planned;
-  const plan = { ...planned, identity: identityOf(planned.input) };
+  const plan = { ...planned, identity: planned.identity ?? identityOf(planned.input) };
   const inputDigest = sha256(canonical(plan.input));
   return { plan, inputDigest, verdict: await decisionOf(driver, call.callId, name, plan, inputDigest) };
 }
