@@ -1,8 +1,8 @@
 import type { RunCheck, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
 import type { Baseline, Snapshot, VerifierContext } from "@holdfast/runtime";
+import { createAccepted } from "./accepted.ts";
 import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
 import { countWeakness, executed, showsFailures } from "./count-weakness.ts";
-import { matcher } from "./glob.ts";
 import { followBuilds } from "./builds.ts";
 import { type CheckInputs, findInputs, keyOf } from "./inputs.ts";
 import { leftOutputs } from "./left-outputs.ts";
@@ -76,8 +76,9 @@ export async function checkFinal(
   }
   let originalInputsRun: CheckRun | null = null;
   let notes: readonly string[] = [];
+  const accepted = createAccepted(context.acceptCheckChanges);
   if (bound.run.passed && weaknesses.length === 0 && baseline.manifest !== null) {
-    const isAccepted = matcher(context.acceptCheckChanges);
+    const { isAccepted } = accepted;
     const held: Held = { input, rounds, round, bound, now, manifest: baseline.manifest, first: first?.run ?? null, isAccepted };
     const tests = await weighInputs(held);
     originalInputsRun = tests.originalInputsRun;
@@ -95,7 +96,7 @@ export async function checkFinal(
     const names = await movedFiles(bound.after.manifest, end.manifest, outputs, observer);
     if (names.length > 0) weaknesses.push({ kind: "check_changes_subject", detail: `files changed after it ran: ${some(names)}` });
   }
-  return rounds.evidence(round, "final", bound, { originalInputsRun, repeats, weaknesses, notes });
+  return rounds.evidence(round, "final", bound, { originalInputsRun, repeats, weaknesses, notes, accepted: [...accepted.paths].sort() });
 }
 
 /** What is new may be a matter of chance or of the hour: it must pass each time, as often as there is time for. */

@@ -1,5 +1,6 @@
 import type { CheckDefinition, CheckRun, Criterion, Evidence, Report } from "@holdfast/protocol";
 import type { Baseline, Verdict, Verifier } from "@holdfast/runtime";
+import { some } from "./subject.ts";
 
 /** Output of failed checks that the model is shown, in characters, for all of them together. */
 const forModelSize = 4_000;
@@ -89,7 +90,11 @@ function headingOf(
   if (verdict === "weak" && weak.length === 0) return "not verified: no check is about what was changed";
   if (verdict === "fail") return `refuted: ${failed.map((row) => row.check.name).join(", ")} ${failed.length === 1 ? "fails" : "fail"}`;
   if (verdict === "weak") return `not proven: ${weak[0]?.reasons[0] ?? ""}`;
-  const shown = rows.filter((row) => row.before !== null && !row.before.run.passed && row.before.weaknesses.length === 0);
+  // Where the test itself was changed, before and now are two different tests.
+  const accepted = [...new Set(rows.flatMap(({ after }) => after?.accepted ?? []))];
+  const shown = rows.filter(
+    ({ before, after }) => before !== null && !before.run.passed && before.weaknesses.length === 0 && after?.accepted === undefined,
+  );
   if (shown.length > 0)
     return `demonstrated: ${shown.map((row) => row.check.name).join(", ")} failed before and ${shown.length === 1 ? "passes" : "pass"} now`;
   const [only] = rows;
@@ -98,6 +103,8 @@ function headingOf(
     return `inspected: all ${files.length} changed files of ${range} were read`;
   }
   const what = isUnchanged ? "nothing was changed, and " : "";
+  if (accepted.length > 0)
+    return `not demonstrated: the checks pass now, with changes of their inputs that a person accepted: ${some(accepted)}`;
   if (rows.every((row) => row.before === null)) return `not demonstrated: ${what}the checks pass now; how they were before is not known`;
   return `not demonstrated: ${what}the checks passed before as well`;
 }
@@ -108,6 +115,7 @@ function criterionOf({ check, before, after, now }: Row): Criterion {
   if (check.constraint !== undefined) notes.push(`a constraint, ${sourceOf(check.constraint.source)}`);
   if (check.authority === "tool")
     notes.push(`proposed by the model: ${isTrivial(check) ? "it passes whatever is done" : "it proves nothing alone"}`);
+  if (after?.accepted !== undefined) notes.push(`with changes that a person accepted: ${some(after.accepted)}`);
   if (after !== null && !runs(check, after)) notes.push(after.run.tail, ...(after.notes ?? []));
   else if (after !== null) {
     notes.push(describeRun(after.run));

@@ -59,6 +59,7 @@ interface EvidenceRest {
   readonly repeats: readonly CheckRun[];
   readonly weaknesses: readonly Weakness[];
   readonly notes?: readonly string[];
+  readonly accepted?: readonly string[];
 }
 
 /** Failing runs remembered, to notice a check that fails and then passes on the same tree in a later round. */
@@ -170,7 +171,7 @@ export function createRounds(input: VerifierInput): Rounds {
       }
     },
 
-    evidence: ({ check, context, inputs }, phase, bound, { originalInputsRun, repeats, weaknesses, notes = [] }) => ({
+    evidence: ({ check, context, inputs }, phase, bound, { originalInputsRun, repeats, weaknesses, notes = [], accepted = [] }) => ({
       checkId: check.id,
       phase,
       subjectBefore: bound.subjectBefore,
@@ -182,6 +183,7 @@ export function createRounds(input: VerifierInput): Rounds {
       repeats: repeats.length > 1 ? [...repeats] : [],
       weaknesses: [...weaknesses],
       ...(notes.length === 0 ? {} : { notes: [...notes] }),
+      ...(accepted.length === 0 ? {} : { accepted: [...accepted] }),
       sandboxed: context.isSandboxed && input.confinement("check").mode !== "off",
       gitTree: bound.subjectBefore === bound.subjectAfter ? bound.after.gitTree : null,
       at: input.clock.now(),

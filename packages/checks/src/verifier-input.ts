@@ -38,6 +38,8 @@ export interface Finding {
   readonly says: string;
   readonly weaknesses?: readonly Weakness[];
   readonly notes?: readonly string[];
+  /** Paths whose change counts for nothing, since a person accepts it. */
+  readonly accepted?: readonly string[];
   /** Of what was observed, where that is not the workspace. */
   readonly observed?: string;
 }

@@ -103,6 +103,14 @@ test("a test that a person accepts as changed is judged as it is now", async () 
   place.accept = ["test/**"];
   const end = await ending(() => place.write("test/add.test.js", testFile.replace("add(1, 2), 3", "add(1, 2), -1")));
   expect(end).toMatchObject({ verdict: "pass", kinds: [] });
+  expect(end.heading).toBe("not demonstrated: the checks pass now, with changes of their inputs that a person accepted: test/add.test.js");
+  expect(end.report.criteria[0]?.evidence).toMatch(/^with changes that a person accepted: test\/add\.test\.js, exit 0/);
+});
+
+test("what a person would accept is told only where something of it changed", async () => {
+  place.accept = ["test/**"];
+  const end = await ending(() => place.write("src/add.js", right));
+  expect(end.heading).toMatch(/^demonstrated/);
 });
 
 test("accepted changes never make a run without tests a pass", async () => {

@@ -102,7 +102,9 @@ describe("diff", () => {
       place.write("test/add.test.js", "");
       place.write("test/more.test.js", testFile);
     };
-    expect(await look(diff({ keepsTests: true }), work)).toMatchObject({ verdict: "pass" });
+    const end = await look(diff({ keepsTests: true }), work);
+    expect(end).toMatchObject({ verdict: "pass" });
+    expect(end.evidence?.accepted).toEqual(["test/add.test.js"]);
   });
 
   test("a secret that is added is noticed, and not repeated", async () => {

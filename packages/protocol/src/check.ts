@@ -229,6 +229,8 @@ export const evidence = z.object({
   applies: z.literal(false).optional(),
   /** What a person should see beside the result, such as the installs that it relies on. */
   notes: z.array(z.string()).optional(),
+  /** Paths whose change would have made it weaker, or fail, and that a person accepts as changed. */
+  accepted: z.array(z.string()).optional(),
   sandboxed: z.boolean(),
   gitTree: z.string().nullable(),
   at: z.number(),

@@ -83,6 +83,8 @@ export const inspectedEvidence = z.object({
   sandboxed: z.boolean(),
   applies: z.boolean(),
   weaknesses: z.array(weakness),
+  /** Paths whose change counts for nothing in it, since a person accepted it. */
+  accepted: z.array(z.string()),
   originalInputs: z.enum(["pass", "fail"]).nullable(),
 });
 export type InspectedEvidence = z.infer<typeof inspectedEvidence>;

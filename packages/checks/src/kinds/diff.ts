@@ -1,5 +1,6 @@
 import type { DiffCheck, FileChange } from "@holdfast/protocol";
 import { redactionMark, redact } from "@holdfast/runtime/redact";
+import { createAccepted } from "../accepted.ts";
 import { storedInputs } from "../baseline.ts";
 import { matcher } from "../glob.ts";
 import { holdsReport } from "../own-report.ts";
@@ -22,6 +23,7 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
   for (const change of await observer.changes(before, after))
     if (!(await holdsReport(change.path, after, reports, observer))) changes.push(change);
   const problems: string[] = [];
+  const accepted = createAccepted(context.acceptCheckChanges);
   const isAllowed = check.only.length === 0 ? () => true : matcher(check.only);
   const isForbidden = matcher(check.never);
   for (const { path, change } of changes) {
@@ -40,10 +42,10 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
       return bytes === null ? "" : new TextDecoder().decode(bytes);
     };
     const isTest = matcher([...testFiles, ...fixtures, ...runnerFiles]);
-    const isAccepted = matcher(context.acceptCheckChanges);
     for (const { path, change } of changes) {
       const [was, is] = [change === "added" ? "" : await text(before, path), change === "deleted" ? "" : await text(after, path)];
-      if (check.keepsTests && isTest(path) && !isAccepted(path)) problems.push(...weakened(path, was, is, change === "deleted"));
+      const weaker = check.keepsTests && isTest(path) ? weakened(path, was, is, change === "deleted") : [];
+      if (weaker.length > 0 && !accepted.isAccepted(path)) problems.push(...weaker);
       if (check.addsNoDependencies === true) {
         const known = dependenciesIn(path, was);
         const added = [...dependenciesIn(path, is)].filter((name) => !known.has(name));
@@ -52,7 +54,8 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
       if (check.addsNoSecrets && secretsIn(is) > secretsIn(was)) problems.push(`${path} has a secret in it that it had not before`);
     }
   }
-  return finding(problems, `${changes.length} ${changes.length === 1 ? "file" : "files"} and ${lines} lines changed, all as allowed`);
+  const well = `${changes.length} ${changes.length === 1 ? "file" : "files"} and ${lines} lines changed, all as allowed`;
+  return { ...finding(problems, well), accepted: [...accepted.paths].sort() };
 };
 
 /** One test by its name, in the forms of common runners. */

@@ -20,7 +20,7 @@ export async function evidenceOf<T extends CheckDefinition>(
   const subject = async (): Promise<string> =>
     subjectOf(await observer.snapshot(baseline.manifest), storedInputs(baseline.inputs).outputs, observer);
   const subjectBefore = await subject();
-  const { passed, says, weaknesses = [], notes = [], observed = "" } = await kind(input, check, baseline, context, signal);
+  const { passed, says, weaknesses = [], notes = [], accepted = [], observed = "" } = await kind(input, check, baseline, context, signal);
   const subjectAfter = await subject();
   const moved: Weakness[] =
     subjectBefore === subjectAfter ? [] : [{ kind: "check_changes_subject", detail: "files changed while it looked" }];
@@ -45,6 +45,7 @@ export async function evidenceOf<T extends CheckDefinition>(
     repeats: [],
     weaknesses: passed ? [...weaknesses, ...moved] : [],
     ...(notes.length === 0 ? {} : { notes: [...notes] }),
+    ...(accepted.length === 0 ? {} : { accepted: [...accepted] }),
     sandboxed: true,
     gitTree: null,
     at: clock.now(),

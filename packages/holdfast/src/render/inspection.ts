@@ -134,6 +134,7 @@ function describeEvidence({
   subjectBefore,
   subjectAfter,
   weaknesses,
+  accepted,
   sandboxed,
   originalInputs,
 }: InspectedEvidence): string {
@@ -145,6 +146,7 @@ function describeEvidence({
     ...(originalInputs === null ? [] : [`with the earlier tests: ${originalInputs}`]),
     ...(sandboxed ? [] : ["without a sandbox"]),
     subjectBefore === subjectAfter ? `on ${shortDigest(subjectAfter)}` : `on ${shortDigest(subjectBefore)}, which it changed`,
+    ...(accepted.length === 0 ? [] : [`with changes that a person accepted: ${accepted.join(", ")}`]),
     ...weaknesses.map(({ kind, detail }) => `weak (${kind}): ${detail}`),
   ];
   return sanitizeLine(`${name}: ${parts.join(" · ")} (event ${seq})`);

@@ -113,6 +113,7 @@ function inspected(one: Evidence, { seq, at }: RecordedEvent, round: number, che
     ...{ seq, at, checkId, phase, round, run, subjectBefore, subjectAfter, definition, inputs, gitTree, sandboxed, weaknesses },
     name: checks.find(({ id }) => id === checkId)?.name ?? checkId,
     applies: one.applies !== false,
+    accepted: one.accepted ?? [],
     originalInputs: originalInputsRun === null ? null : originalInputsRun.passed ? "pass" : "fail",
   };
 }
