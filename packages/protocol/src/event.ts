@@ -91,6 +91,10 @@ export const modelItem = z.discriminatedUnion("kind", [assistantMessage, reasoni
 /** Stands in the place of an erased payload. */
 const keptEvent = z.object({ seq: z.number().int(), version: z.number().int(), payload: json });
 
+/** A call that may have happened. `identity`: digest of what makes another one the same. */
+const doubt = z.object({ tool: z.string(), identity: z.string(), callId: z.string() });
+export type Doubt = z.infer<typeof doubt>;
+
 /** Every event's payload, by type. Past tense, dotted. A type's meaning never changes; a new shape is a new version. */
 export const eventPayloads = {
   "session.created": z.object({
@@ -107,6 +111,8 @@ export const eventPayloads = {
     title: z.string(),
     /** What stays readable of shared events whose payloads are erased, where the other recorded that later than `seq`. */
     kept: z.array(keptEvent),
+    /** Calls of the other that may have happened and aren't in the shared history as such. Absent where there are none. */
+    doubts: z.array(doubt).optional(),
   }),
   "session.changed": z.object({ settings }),
   "session.renamed": z.object({ title: z.string() }),

@@ -244,6 +244,42 @@ test("an approval, a running command and a call in flight stay with the session 
   expect(tool.runs).toHaveLength(1);
 });
 
+test.each(["while it is in flight", "once it is known to be in doubt"])(
+  "a call that may have happened is told of and known again in a fork that begins before it, made %s",
+  async (when) => {
+    const asked: boolean[] = [];
+    const tools = (["send", "look"] as const).map((name) => createTestTool({ name, replay: name === "send" ? "never" : "safe" }));
+    const calls = ["send", "look"].map((name) => ({ name, input: { to: "shop" } }));
+    const model = createTestModel((index) => (index === 0 ? { calls } : {}));
+    const world = createWorld({ model, tools });
+    const ports = portsOf(world);
+    const session = await newSession(ports);
+    await post(ports, session, say("pay"));
+    const stops = async ({ name, when: at }: { name: string; when: string }): Promise<void> =>
+      name.startsWith("call:") && at === "after" ? Promise.reject(new Crash()) : undefined;
+    await expect(drive(ports, session, { waiting: "return", stops })).rejects.toThrow(Crash);
+    const next = portsOf(world, 1);
+    const isSettled = when !== "while it is in flight";
+    if (isSettled) await drive(next, session, { waiting: "return" });
+    const before = (await readSession(next, session)).events.find(({ type }) => type === "sampling.settled")?.seq ?? 0;
+
+    const made = await forkSession(next, session, { at: before - 1 });
+    expect(made.doubts).toEqual(["send"]);
+    const second = await forkSession(next, made.session);
+    expect(second.doubts).toEqual([]);
+    for (const fork of [made.session, second.session]) {
+      const policy = {
+        ...next.policy,
+        decide: (request: Parameters<typeof next.policy.decide>[0]) => (asked.push(request.repeatsDoubt), next.policy.decide(request)),
+      };
+      expect((await readSession(next, fork)).items.at(-1)).toMatchObject({ kind: "notice", text: expect.stringContaining("(send)") });
+      await goOn({ ...next, policy }, fork, "go on");
+      await expectLaw(next.log, fork);
+    }
+    expect(asked).toEqual([true, false, true, false]);
+  },
+);
+
 test("where nothing has ended yet there is nothing to fork", async () => {
   const ports = portsOf(createWorld({ model: createTestModel(() => ({})) }));
   await expect(forkSession(ports, "ses_none")).rejects.toMatchObject({ code: "session_not_found" });

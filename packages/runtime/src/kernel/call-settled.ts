@@ -2,6 +2,7 @@ import type { EventPayload } from "@holdfast/protocol";
 import { closeApproval, closeQuestion } from "./answered.ts";
 import type { Applied } from "./change.ts";
 import { grow, openCall, put, turn } from "./change.ts";
+import { doubtKey } from "./doubt.ts";
 import { climbed, noLadder } from "./ladder.ts";
 import { repeated, repeatsAtStart } from "./repeats.ts";
 import type { Head, RegisterPut, Registers, Turn } from "./state.ts";
@@ -32,7 +33,7 @@ export function callSettled(head: Head, registers: Registers, payload: EventPayl
   const { callId, outcome, result } = payload;
   const call = registers.get("call", callId);
   const name = head.turn?.open.find((entry) => entry.id === callId)?.name ?? "";
-  const doubt = call === null ? null : `${call.name}:${call.plan.identity ?? call.inputDigest}`;
+  const doubt = call === null ? null : doubtKey(call.name, call.plan.identity ?? call.inputDigest);
   // Of a task that goes on: the world may say something new next time.
   const runsOn = outcome.output !== undefined && outcome.endedTask === undefined && registers.get("task", outcome.output) !== null;
   return {

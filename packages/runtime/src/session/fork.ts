@@ -1,10 +1,10 @@
-import type { EventPayload, Json, SessionEvent, StoredEvent } from "@holdfast/protocol";
+import type { Doubt, EventPayload, Json, SessionEvent, StoredEvent } from "@holdfast/protocol";
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { eventVersion } from "@holdfast/protocol/version";
 import type { Driver } from "../drive/driver.ts";
 import { flush, stage } from "../drive/driver.ts";
 import { apply } from "../kernel/apply.ts";
-import { isStepEnd } from "../kernel/forked.ts";
+import { doubtsBeyond, isStepEnd } from "../kernel/forked.ts";
 import type { Head, MutableRegisters } from "../kernel/state.ts";
 import { emptyHead } from "../kernel/state.ts";
 import { createRequestDigests } from "../kernel/request-digests.ts";
@@ -14,19 +14,25 @@ import { titleFrom } from "./rename.ts";
 import { loadState, parseHead, parseRegisters, readEvents } from "./stored.ts";
 import { refuseBroken } from "./verify.ts";
 
+export interface Forked {
+  readonly session: string;
+  readonly seq: number;
+  readonly doubts: readonly string[];
+}
+
 /** How often a session that is being driven may go on while it is forked. */
 const mostTries = 50;
 
 /**
  * Makes a session of its own that shares another's history up to `at` (an event's number; by default all of it), or up to the
- * last end of a step before. Nothing is copied. The other session may be driven meanwhile. Returns the new one's id and where
- * it begins. Throws `session_not_found`, `session_corrupt` where its log was changed, `usage` where no step had ended by then.
+ * last end of a step before. Nothing is copied. The other session may be driven meanwhile. Returns the new one's id, where it
+ * begins, and one line for each call of the other that may have happened, without a sign of it in that history. Throws `session_not_found`, `session_corrupt` where its log was changed, `usage` where no step had ended by then.
  */
 export async function forkSession(
   ports: Ports,
   from: string,
   { at = Number.MAX_SAFE_INTEGER, title }: { readonly at?: number; readonly title?: string } = {},
-): Promise<{ readonly session: string; readonly seq: number }> {
+): Promise<Forked> {
   const named = title === undefined ? undefined : titleFrom(title);
   for (let tried = 1; ; tried += 1) {
     try {
@@ -37,13 +43,14 @@ export async function forkSession(
   }
 }
 
-async function tryFork(ports: Ports, from: string, at: number, title: string | undefined): Promise<{ session: string; seq: number }> {
-  const { row, head } = await loadState(ports.log, from);
+async function tryFork(ports: Ports, from: string, at: number, title: string | undefined): Promise<Forked> {
+  const { row, head, registers } = await loadState(ports.log, from);
   const stored = await ports.log.read(from, 1, row.seq);
   refuseBroken(from, stored, head);
   const events = readEvents(stored);
   const point = await stepEnd(ports.log, from, events, Math.min(at, row.seq));
   const { seq } = point.head;
+  const doubts = doubtsBeyond(point.registers, registers);
   const hash = stored[seq - 1]?.hash ?? "";
   const window = createWindow();
   for (const event of events) if (event.seq >= point.head.windowStart && event.seq <= seq) window.add(event);
@@ -65,11 +72,25 @@ async function tryFork(ports: Ports, from: string, at: number, title: string | u
   };
   const begun: SessionEvent = {
     type: "session.forked",
-    payload: { from, seq, title: title ?? row.title, kept: keptOf(stored, events, seq) },
+    payload: { from, seq, title: title ?? row.title, kept: keptOf(stored, events, seq), ...(doubts.length === 0 ? {} : { doubts }) },
   };
-  stage(driver, [begun]);
+  stage(driver, [begun, ...(doubts.length === 0 ? [] : [noticeOf(doubts, ports)])]);
   await flush(driver);
-  return { session: driver.session, seq };
+  return { session: driver.session, seq, doubts: summariesOf(doubts, events) };
+}
+
+/** For the model. What the calls held stays with the other session, where it can be erased. */
+function noticeOf(doubts: readonly Doubt[], ports: Ports): SessionEvent {
+  const tools = [...new Set(doubts.map(({ tool }) => tool))].join(", ");
+  const text = `The session that this one was made of had gone further: calls that aren't shown above may have happened (${tools}). Before you make one like them, look at what it would have done.`;
+  return { type: "notice.added", payload: { notice: { kind: "notice", id: ports.ids.next("itm"), text, trust: "system" } } };
+}
+
+function summariesOf(doubts: readonly Doubt[], events: readonly RecordedEvent[]): string[] {
+  const planned = new Map(
+    events.flatMap((event) => (event.type === "call.decided" ? [[event.payload.callId, event.payload.plan.summary] as const] : [])),
+  );
+  return doubts.map(({ callId, tool }) => planned.get(callId) ?? tool);
 }
 
 /** Head and registers at the last end of a step up to `at`, folded from the nearest snapshot before it. */

@@ -1,6 +1,7 @@
 import type { Arguments } from "../../cli/command.ts";
 import type { Io } from "../../cli/io.ts";
 import { jsonLine } from "../../render/json-events.ts";
+import { sanitizeLine } from "../../render/sanitize.ts";
 import { renderUndone } from "../../render/undo.ts";
 import type { Hosts, OpenHost } from "../../runtime-api.ts";
 import { assertFree, sessionById } from "../../session/find-session.ts";
@@ -24,10 +25,17 @@ export async function fork({ given, io, hosts, setup }: Omit<Call, "spec">, [id 
     if (isRestoring) await assertFree(ports, session);
     const made = await runtime.forkSession(ports, session, point);
     const undone = isRestoring ? await restoreOrDrop(host, session, made, io) : null;
-    if (given.has("json")) io.stdout.write(jsonLine({ type: "session.forked", session: made.session, from: session, seq: made.seq }));
-    else {
+    const { doubts } = made;
+    if (given.has("json")) {
+      const known = { type: "session.forked", session: made.session, from: session, seq: made.seq };
+      io.stdout.write(jsonLine(doubts.length === 0 ? known : { ...known, doubts }));
+    } else {
       io.stdout.write(`${made.session}\n`);
       for (const line of undone === null ? [] : [...undone.lines, ...undone.notes]) io.stderr.write(`${line}\n`);
+      for (const summary of doubts)
+        io.stderr.write(
+          `may have happened in ${session}, and isn't in the shared history: ${sanitizeLine(summary)}; an equal call is asked for\n`,
+        );
       io.stderr.write(`shares the history of ${session} up to event ${made.seq}; go on with: holdfast exec resume ${made.session} "…"\n`);
     }
     return 0;
