@@ -19,12 +19,25 @@ export interface Contradiction {
   readonly path: string | null;
 }
 
+const adverb = "(?: also| just| then| now)?";
 /** "I ran the tests", "I have re-run all unit tests", "we then ran the test suite". Not: "I ran no tests", "run the tests". */
-const ranTests =
-  /\b(?:I|we)(?:['’]ve| have)?(?: also| just| then| now)? (?:re-?)?ran (?!no\b|none\b|out\b)[^.!?;\n]{0,40}\b(?:tests?|test suite|suite)\b/i;
+const ranTests = new RegExp(
+  String.raw`\b(?:(?:I|we)${adverb} (?:re-?)?ran|(?:I|we)(?:['’]ve| have)${adverb} (?:re-?)?r[au]n) (?!no\b|none\b|out\b)[^.!?;\n]{0,40}\b(?:tests?|test suite|suite)\b`,
+  "gi",
+);
 /** "I edited `a.ts` and `b.ts`", "I've updated `a.ts`". The names stand in backticks. */
-const changed =
-  /\b(?:I|we)(?:['’]ve| have)?(?: also| just| then| now)? (?:edited|changed|updated|modified|rewrote|rewritten|fixed)\b((?:(?!\b(?:not|never|without|because|since|which)\b)[^.!?;\n]|\.(?=\w))*)/gi;
+const changed = new RegExp(
+  String.raw`\b(?:I|we)(?:['’]ve| have)?${adverb} (?:edited|changed|updated|modified|rewrote|rewritten|fixed)\b((?:(?!\b(?:not|never|without|because|since|which)\b)[^.!?;\n]|\.(?=\w))*)`,
+  "gi",
+);
+/** How a sentence leads to a claim that is its own statement: from its beginning, or after `and`. */
+const leadsIn =
+  /^(?:[-*+•]\s+|\d+[.)]\s+)?[*_]*(?:(?:done|summary|result|finally|first|next|then|also|now|so|yes|afterwards|after that)\b[:,]?[*_]*\s*)*$|[\s,](?:and|then|and then)\s+$/i;
+/** What makes a statement of somebody else's, of another time, of a case or of a doubt out of what follows it. */
+const unsureBefore =
+  /["“”'‘>?]|n['’]t\b|\b(?:if|whether|that|who|what|which|where|when|while|though|although|unless|until|before|after(?! that)|because|since|as|claim\w*|sa(?:y|ys|id)|ask\w*|th(?:ink|inks|ought)|believ\w*|doubt\w*|assum\w*|suppos\w*|imagin\w*|pretend\w*|wish\w*|hop\w*|seem\w*|look\w*|nobody|no|not|never|neither|without|would|could|should|might|may|must|can|cannot|will|had|but|earlier|previous\w*|last|ago|yesterday)\b/i;
+const unsureAfter =
+  /\?|["”]|\b(?:but|if|unless|until|whether|would|should|before|earlier|previous\w*|last|ago|yesterday|session|refused|denied|rejected|reverted|undone|rolled|claim\w*|sa(?:ys|id)|lie|untrue|false|wrong)\b/i;
 const quotedPath = /`([\w@./-]+\.\w{1,8})`/g;
 /** Commands that run no tests, whatever follows them. All others might. */
 const runsNone = new Set([
@@ -58,12 +71,10 @@ const runsNone = new Set([
 export function contradictions(message: string, { calls, isWhole, changes, changesKnown }: Done): Contradiction[] {
   const found: Contradiction[] = [];
   if (!isWhole) return found;
-  if (ranTests.test(message) && !calls.some(mayRunTests))
+  if (claimsIn(message, ranTests).length > 0 && !calls.some(mayRunTests))
     found.push({ says: "says that tests were run: no command of this session ran any", path: null });
   if (!changesKnown) return found;
-  const names = new Set(
-    [...message.matchAll(changed)].flatMap(([, rest = ""]) => [...rest.matchAll(quotedPath)].map(([, path = ""]) => path)),
-  );
+  const names = new Set(claimsIn(message, changed).flatMap(([, rest = ""]) => [...rest.matchAll(quotedPath)].map(([, path = ""]) => path)));
   for (const name of names) {
     const path = name.replace(/^\.?\//, "");
     const isChanged = changes.some((one) => one.path === path || one.path.endsWith(`/${path}`));
@@ -72,6 +83,25 @@ export function contradictions(message: string, { calls, isWhole, changes, chang
     if (!isChanged && !isNamed) found.push({ says: `says that it changed ${path}: it is as it was`, path });
   }
   return found;
+}
+
+/** Where the message says it as a statement of its own, about this session. Nothing of questions, reports, conditions or code. */
+function claimsIn(message: string, claim: RegExp): RegExpExecArray[] {
+  return sentencesOf(message).flatMap((sentence) =>
+    [...sentence.matchAll(claim)].filter((match) => {
+      const before = sentence.slice(0, match.index);
+      return leadsIn.test(before) && !unsureBefore.test(before) && !unsureAfter.test(sentence.slice(match.index));
+    }),
+  );
+}
+
+const fenced = /^[ \t]*(```|~~~)[^]*?(?:^[ \t]*\1|$(?![^]))/gm;
+/** A line end within a paragraph: what follows goes on with the sentence. */
+const wrapped = /\n(?=[ \t]*[^\s\-*+•#>|\d])/g;
+
+function sentencesOf(message: string): string[] {
+  const prose = message.replaceAll("\r\n", "\n").replaceAll(fenced, "");
+  return prose.replaceAll(wrapped, (end, at: number) => (prose[at - 1] === "\n" ? end : " ")).split(/(?<=[.!?])[*_)]*\s+|\n/);
 }
 
 const readers = new Set(["read_file", "search", "find_files", "list_folder"]);

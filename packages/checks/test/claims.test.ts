@@ -11,13 +11,18 @@ const done = (more: Partial<Done> = {}): Done => ({
 });
 const says = (message: string, more: Partial<Done> = {}) => contradictions(message, done(more)).map((one) => one.says);
 
-test.each(["I ran the tests and they pass.", "I've re-ran all unit tests.", "Then we ran the whole test suite."])(
-  "%s: no command did",
-  (message) => {
-    expect(says(message)).toEqual(["says that tests were run: no command of this session ran any"]);
-    expect(says(message, { calls: [call("ls -l; cat src/a.ts | head"), { name: "read_file", input: "{}" }] })).toHaveLength(1);
-  },
-);
+test.each([
+  "I ran the tests and they pass.",
+  "I've re-ran all unit tests.",
+  "Then we ran the whole test suite.",
+  "I've just re-run the full test suite.",
+  "We have run the tests.",
+  "Fixed.\n\n- Finally, I ran the tests",
+  "The bug is gone and I ran the tests: no failures.",
+])("%s: no command did", (message) => {
+  expect(says(message)).toEqual(["says that tests were run: no command of this session ran any"]);
+  expect(says(message, { calls: [call("ls -l; cat src/a.ts | head"), { name: "read_file", input: "{}" }] })).toHaveLength(1);
+});
 
 test.each(["npm test", "sh check.sh", "cd x && ./run", "make", "FOO=1 node a.js"])(
   "after `%s` nothing is marked: it may have been the tests",
@@ -36,6 +41,21 @@ test.each([
   "I looked at `src/b.ts`. I changed nothing in it.",
   "I updated the call because `src/b.ts` expects it.",
   "I changed src/b.ts",
+  "I did not say that I ran the tests.",
+  "You asked whether I ran the tests: no.",
+  "If I ran the tests, they would fail.",
+  "If all else is right\nI ran the tests in vain.",
+  "Before this session I ran the tests.",
+  "I ran the tests last week.",
+  "Do you think so, and I ran the tests?",
+  'They write "I ran the tests".',
+  "```\nI ran the tests\n```",
+  "> I ran the tests",
+  "Should I have changed `src/b.ts`?",
+  "It looks as though I edited `src/b.ts`, but the edit was refused.",
+  "I edited `src/b.ts`, but the edit was refused.",
+  "Nobody can claim I changed `src/b.ts`.",
+  "The commit in which I fixed `src/b.ts` last week is bad.",
 ])("nothing is marked where it is not certain: %s", (message) => expect(says(message)).toEqual([]));
 
 test("a file that is as it was is named, and one that changed is not", () => {
