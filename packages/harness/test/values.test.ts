@@ -142,6 +142,26 @@ describe("what was seen in a session", () => {
       ["666667.", true],
       ["666666.", false],
     ]);
+    const [said, beside] = archive.find("deploy account for prod", 3);
+    expect([said!.later, beside!.later]).toEqual([{ seq: 7, how: "differs" }, null]);
+  });
+
+  test("is never simply current where something later differs, whatever the model's own words are trusted", () => {
+    const archive = createArchive();
+    archive.add("Set DB_PORT in conf.", origin(1, { speaker: "user", trust: "user" }));
+    archive.add("printf 'api_url=http://x\\nDB_PORT=5432\\n' > conf", origin(2, { speaker: "model" }));
+    archive.add("echo DB_PORT=5432", origin(3, { speaker: "model" }));
+    archive.add("api_url=http://x\nDB_PORT=5432", origin(4, { trust: "untrusted" }));
+    archive.add("sed -i s/5432/6543/ conf", origin(5, { speaker: "model", trust: "untrusted" }));
+    archive.add("api_url=http://x\nDB_PORT=6543", origin(6, { trust: "untrusted" }));
+    const found = archive.find("DB_PORT", 5);
+    expect(found[0]).toMatchObject({ origin: { seq: 6 }, isCurrent: true, later: null });
+    const others = found.slice(1).map(({ origin: { seq }, later }) => [seq, later?.seq, later?.how]);
+    expect(others.toSorted()).toEqual([
+      [1, 6, "follows"],
+      [2, 6, "replaces"],
+      [4, 6, "replaces"],
+    ]);
   });
 
   test("many later lines in other words don't hide it: of each wording the latest is told and that there are more", () => {

@@ -137,13 +137,24 @@ export function createArchive(kinds: readonly ValueKind[] = valueKinds): Archive
       return { line, score: total * factor, meets: met.map((one) => one.get(number) ?? 0) };
     });
     scored.sort((a, b) => b.score - a.score || b.line.number - a.line.number);
-    const valuesOf = ({ text }: ArchivedLine): readonly ExactValue[] => mainValues(valuesIn(text, kinds), wanted, query);
+    // Each line is held against many others.
+    const known = new Map<ArchivedLine, readonly ExactValue[]>();
+    const valuesOf = (line: ArchivedLine): readonly ExactValue[] => {
+      const values = known.get(line) ?? mainValues(valuesIn(line.text, kinds), wanted, query);
+      known.set(line, values);
+      return values;
+    };
     const changed = new Map(scored.map(({ line }) => [line, changes.length === 0 ? null : lineChange(line, changes)]));
     const isGone = (line: ArchivedLine): boolean => changed.get(line)?.isSure === true;
     const grouped = (some: readonly Scored[]): Scored[][] => together(some).map((group) => withGaps(group, lines, met.length));
     const out = scored.filter(({ line }) => isGone(line));
     const live = scored.filter(({ line }) => !isGone(line));
-    const standing = judged(grouped(inPlaceOf(out, live, lines, (line) => changed.get(line)!.by)), names, valuesOf);
+    const standing = judged(
+      grouped(inPlaceOf(out, live, lines, (line) => changed.get(line)!.by)),
+      names,
+      valuesOf,
+      (line) => (changed.get(line) ?? null) !== null,
+    );
     const gone = together(out);
     return [
       ...standing.map((found) => markChanged(found, changed)),

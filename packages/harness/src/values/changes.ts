@@ -63,6 +63,10 @@ export function subjectOf({ section }: { readonly section: string }): string {
   return `note:${section}`;
 }
 
+export function isNote(of: string): boolean {
+  return of.startsWith("note:");
+}
+
 /** A call's own input, as what its lines are from. */
 export function inputOf(callId: string): string {
   return `input:${callId}`;

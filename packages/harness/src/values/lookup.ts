@@ -6,7 +6,7 @@ import type { Archive } from "./archive.ts";
 import type { ValueKind } from "./kinds.ts";
 import type { Origin } from "./lines.ts";
 import type { Remember } from "./remember.ts";
-import type { FoundValues } from "./standing.ts";
+import type { FoundValues, Later } from "./standing.ts";
 
 /** About 400 tokens: identifiers take a token for three characters or less. */
 const answerChars = 1_200;
@@ -111,11 +111,22 @@ function whole(text: string, { seq, output }: Origin, chars: number): string {
 }
 
 /** Where it is from, how far it is to be trusted where that is less than usual, and whether it still holds. */
-function about({ origin, isCurrent, hasMore, changedBy }: FoundValues): string {
+function about({ origin, isCurrent, later, hasMore, changedBy }: FoundValues): string {
   const said = [origin.from, `event ${origin.seq}`];
   if (origin.trust === "untrusted") said.push("untrusted");
   if (changedBy !== null) said.push(isCurrent ? `event ${changedBy} changed the file since` : `taken out by event ${changedBy}`);
-  else if (!isCurrent) said.push("superseded by a later one above");
+  if (later !== null) said.push(aboutLater(later));
   if (hasMore) said.push("the latest of many: history_search has the others");
   return said.join("; ");
+}
+
+function aboutLater({ seq, how }: Later): string {
+  switch (how) {
+    case "replaces":
+      return `superseded by a later one, event ${seq}`;
+    case "differs":
+      return `a later one, untrusted, differs: event ${seq}`;
+    case "follows":
+      return `older than event ${seq}`;
+  }
 }

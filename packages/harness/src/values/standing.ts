@@ -1,5 +1,15 @@
+import { isNote } from "./changes.ts";
 import type { ExactValue } from "./kinds.ts";
 import type { ArchivedLine, Origin } from "./lines.ts";
+
+/**
+ * What was said later of the same thing, by its event. `replaces`: it has another value. `differs`: it has, and is untrusted as
+ * the earlier is not. `follows`: the earlier has no value that could be held against it.
+ */
+export interface Later {
+  readonly seq: number;
+  readonly how: "replaces" | "differs" | "follows";
+}
 
 /**
  * Lines that were found together, the one that fits best first. `isCurrent` false: what was said later of the same thing has
@@ -10,6 +20,7 @@ export interface FoundValues {
   readonly origin: Origin;
   readonly score: number;
   readonly isCurrent: boolean;
+  readonly later: Later | null;
   /** Whether it supersedes more than is told. */
   readonly hasMore: boolean;
   /** The event that changed the file, or replaced the note, that the lines are from. */
@@ -37,41 +48,96 @@ const sameWording = 0.5;
 
 /**
  * Of what is said of the same thing, the latest comes first, and the earlier ones count as superseded where they differ. What is
- * untrusted replaces nothing that isn't: it is a finding of its own, after the other.
+ * untrusted replaces nothing that holds: it comes right after that, which says that a later one differs. `mayBeGone`: whether
+ * the session changed since what a line was seen in.
  */
-export function judged(groups: readonly Scored[][], names: readonly boolean[], valuesOf: ValuesOf): FoundValues[] {
+export function judged(
+  groups: readonly Scored[][],
+  names: readonly boolean[],
+  valuesOf: ValuesOf,
+  mayBeGone: (line: ArchivedLine) => boolean,
+): FoundValues[] {
+  const holds: Holds = ([best]) => !isUntrusted(best!) && !isWords(best!) && !mayBeGone(best!.line) && valuesOf(best!.line).length > 0;
   const found: FoundValues[] = [];
   let left = [...groups];
   while (left.length > 0) {
     const [first] = left as [Scored[]];
     const same = left.filter((other) => other === first || isSame(first, other, names, valuesOf));
     left = left.filter((other) => !same.includes(other));
-    for (const trusted of [true, false])
-      found.push(
-        ...chained(
-          same.filter(([one]) => isTrusted(one!) === trusted),
-          valuesOf,
-        ),
-      );
+    found.push(...standingOf(same, holds, valuesOf));
   }
-  return found;
+  const groupOf = new Map(groups.map((group) => [group[0]!.line, group]));
+  const replaced = found.flatMap(({ lines, later }) => (later?.how === "replaces" ? valuesOf(lines[0]!).map(({ value }) => value) : []));
+  return found.map((one) => {
+    const group = groupOf.get(one.lines[0]!)!;
+    const isReplaced = replaced.some((value) => hasValue(group[0]!.line.text, value));
+    const isOfSame = (other: readonly Scored[]): boolean =>
+      isReplaced ? isAbout(group, other, names) : isSame(group, other, names, valuesOf) && isSame(other, group, names, valuesOf);
+    const later = one.later ?? laterOf(group, groups, isOfSame, holds, valuesOf);
+    return { ...one, later, isCurrent: one.isCurrent && later?.how !== "replaces" };
+  });
 }
 
-function isTrusted({ line }: Scored): boolean {
-  return line.origin.trust !== "untrusted";
+type Holds = (group: readonly Scored[]) => boolean;
+
+/** What is said of one thing. The model's mere words are no more than what came up later, whoever said that. */
+function standingOf(same: readonly Scored[][], holds: Holds, valuesOf: ValuesOf): FoundValues[] {
+  if (!same.some(holds)) return chained(same, valuesOf);
+  const [first, ...others] = chained(
+    same.filter(([one]) => !isUntrusted(one!)),
+    valuesOf,
+  );
+  const untrusted = same.filter(([one]) => isUntrusted(one!));
+  const [beside, ...rest] = chained(untrusted, valuesOf);
+  const head = same.find(([one]) => one!.line === first!.lines[0])!;
+  const marked = { ...first!, later: laterOf(head, untrusted, () => true, holds, valuesOf) };
+  return [marked, ...(beside === undefined ? [] : [beside]), ...others, ...rest];
+}
+
+/** The latest of those said after it that are of the same thing and have another value. */
+function laterOf(
+  group: readonly Scored[],
+  groups: readonly Scored[][],
+  isOfSame: (other: readonly Scored[]) => boolean,
+  holds: Holds,
+  valuesOf: ValuesOf,
+): Later | null {
+  const own = keyOf(group, valuesOf);
+  const [last] = groups
+    .filter((other) => byAge(group, other) > 0 && !["", own].includes(keyOf(other, valuesOf)) && isOfSame(other))
+    .toSorted(byAge);
+  if (last === undefined) return null;
+  const how = own === "" ? "follows" : holds(group) && isUntrusted(last[0]!) ? "differs" : "replaces";
+  return { seq: last[0]!.line.origin.seq, how };
+}
+
+/** The latest first. */
+function byAge([a]: readonly Scored[], [b]: readonly Scored[]): number {
+  return b!.line.origin.seq - a!.line.origin.seq || b!.line.number - a!.line.number;
+}
+
+function keyOf([best]: readonly Scored[], valuesOf: ValuesOf): string {
+  return valuesOf(best!.line)
+    .map(({ value }) => value)
+    .join("\n");
+}
+
+function isUntrusted({ line }: Scored): boolean {
+  return line.origin.trust === "untrusted";
+}
+
+/** What the model only said or tried. What it noted holds as an edit does. */
+function isWords({ line: { origin } }: Scored): boolean {
+  return ["model", "attempt"].includes(origin.speaker) && origin.of?.some(isNote) !== true;
 }
 
 /** What is said of one thing, the latest first. */
 function chained(same: readonly Scored[][], valuesOf: ValuesOf): FoundValues[] {
   const told = new Set<string>();
-  const chain = same
-    .toSorted(([a], [b]) => b!.line.origin.seq - a!.line.origin.seq || b!.line.number - a!.line.number)
-    .filter(([best]) => {
-      const key = valuesOf(best!.line)
-        .map(({ value }) => value)
-        .join("\n");
-      return !told.has(key) && told.add(key);
-    });
+  const chain = same.toSorted(byAge).filter((group) => {
+    const key = keyOf(group, valuesOf);
+    return !told.has(key) && told.add(key);
+  });
   const shown = chain.slice(0, 1);
   const wordings = chain.slice(0, 1).map(([best]) => wordingOf(best!.line));
   // What is said in other words may be of something else: many lines of one form don't take its place.
@@ -82,12 +148,16 @@ function chained(same: readonly Scored[][], valuesOf: ValuesOf): FoundValues[] {
     shown.push(group);
   }
   shown.push(...chain.filter((group) => !shown.includes(group)).slice(0, mostOfOne - shown.length));
-  return shown.map((group, place) => foundOf(group, place === 0, place === 0 && chain.length > shown.length, null));
+  const seq = chain[0]?.[0]!.line.origin.seq ?? 0;
+  return shown.map((group, place) => {
+    const found = foundOf(group, place === 0, place === 0 && chain.length > shown.length, null);
+    return place === 0 ? found : { ...found, later: { seq, how: keyOf(group, valuesOf) === "" ? "follows" : "replaces" } };
+  });
 }
 
 export function foundOf(group: readonly Scored[], isCurrent: boolean, hasMore: boolean, changedBy: number | null): FoundValues {
   const [best] = group as [Scored];
-  return { lines: group.map(({ line }) => line), origin: best.line.origin, score: best.score, isCurrent, hasMore, changedBy };
+  return { lines: group.map(({ line }) => line), origin: best.line.origin, score: best.score, isCurrent, later: null, hasMore, changedBy };
 }
 
 /** The words of a line, without what has a digit. */
@@ -105,11 +175,18 @@ function isAlike(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean 
   return common >= sameWording * (one.size + other.size - common);
 }
 
-/**
- * Both meet what the query asks for alike, and have a value of the same kind, or one has none of a kind that is known. The
- * model's own words replace nothing.
- */
+/** Also where a text has it between other things, as a command has: but not within a longer number. */
+function hasValue(text: string, value: string): boolean {
+  const at = text.indexOf(value);
+  return at >= 0 && !/\d/.test(text[at - 1] ?? "") && !/\d/.test(text[at + value.length] ?? "");
+}
+
 function isSame(one: readonly Scored[], other: readonly Scored[], names: readonly boolean[], valuesOf: ValuesOf): boolean {
+  return isAbout(one, other, names) && isOfKind(one, other, valuesOf);
+}
+
+/** Both meet what the query asks for alike. The model's own words replace nothing. */
+function isAbout(one: readonly Scored[], other: readonly Scored[], names: readonly boolean[]): boolean {
   const [a, b] = [one[0]!, other[0]!];
   const later = a.line.origin.seq >= b.line.origin.seq ? a : b;
   if (later.line.origin.speaker === "model" || later.line.origin.speaker === "attempt") return false;
@@ -119,7 +196,11 @@ function isSame(one: readonly Scored[], other: readonly Scored[], names: readonl
   // Above all, what it belongs to.
   const naming = a.meets.map((score, chunk) => (names[chunk] === true ? score : 0));
   const named = naming.indexOf(Math.max(...naming));
-  if (b.meets[named]! < a.meets[named]! * sameName) return false;
+  return b.meets[named]! >= a.meets[named]! * sameName;
+}
+
+/** Both have a value of the same kind, or one has none of a kind that is known. */
+function isOfKind(one: readonly Scored[], other: readonly Scored[], valuesOf: ValuesOf): boolean {
   const kindsOf = (group: readonly Scored[]): Set<string> =>
     new Set(
       group.filter(({ score }) => score >= group[0]!.score * nearlyBest).flatMap(({ line }) => valuesOf(line).map(({ kind }) => kind)),
