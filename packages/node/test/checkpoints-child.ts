@@ -8,13 +8,13 @@ export async function* contentsOf(node: TreeNode): AsyncGenerator<Uint8Array | n
 }
 
 /** As a program: restores what it is sent, and is killed at the stop of this number, or at the first whose name begins so. */
-const [root, home, at] = process.argv.slice(2);
+const [root, home, at, session = "ses"] = process.argv.slice(2);
 if (process.send !== undefined && root !== undefined && home !== undefined && at !== undefined) {
   process.on("message", (restore: Restore) => {
     let count = 0;
     const onStop = (what: string): void => {
       if (String(count++) === at || what.startsWith(at)) process.kill(process.pid, "SIGKILL");
     };
-    void restoreTree({ home, roots: [root], pieces: contentsOf, onStop }, "ses", restore).then(() => process.exit(0));
+    void restoreTree({ home, roots: [root], pieces: contentsOf, onStop }, session, restore).then(() => process.exit(0));
   });
 }

@@ -204,12 +204,16 @@ async function checkHost(io: Io, hosts: Hosts, home: string, config: Config | nu
       const sessions = (await host.ports.log.list({})).length;
       const sandbox = await host.ports.processes.sandboxProblem();
       const form = (await host.ports.processes.sandboxForm?.()) ?? [];
+      const cutOff = await (await import("../undo/unfinished.ts")).cutOffUndos(host, home);
       if (tidied !== null) await (await import("../care/repair.ts")).tidy(home, host, tidied);
       return [
         { about: "store", state: "ok", text: `opens, ${sessions} sessions` },
         sandbox === null
           ? { about: "sandbox", state: "ok", text: ["commands can be confined", ...form].join("; ") }
           : { about: "sandbox", state: "problem", text: `${sandbox}; until then commands are refused, or run with --sandbox off` },
+        ...cutOff.map((session): Finding => {
+          return { about: "undo", state: "note", text: `an undo of ${session} was cut off: holdfast undo ${session} finishes it` };
+        }),
       ];
     } finally {
       await host.close();

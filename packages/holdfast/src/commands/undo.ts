@@ -5,6 +5,7 @@ import { findWorkspace } from "../config/workspace.ts";
 import { table } from "../render/layout.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import { renderUndone } from "../render/undo.ts";
+import { unfinishedUndos } from "@holdfast/node/checkpoints/restore-note";
 import type { Hosts, OpenHost } from "../runtime-api.ts";
 import { assertFree, newestSession, sessionById } from "../session/find-session.ts";
 import { openSetup } from "../session/start.ts";
@@ -28,7 +29,7 @@ const spec: CommandSpec = {
   },
   words: { min: 0, max: 1, named: "session ID" },
   notes: [
-    "Without a SESSION: the newest of this folder. Without --to or --all: its last turn that changed something.",
+    "Without a SESSION: the one whose undo was cut off in this folder, or else the newest of it. Without --to or --all: its last turn that changed something.",
     "All files or none: where one was changed since, nothing is undone and the file is named. What an undo leaves as it is (git's refs and index, ignored files, what happened elsewhere) it lists.",
   ],
   examples: [
@@ -48,9 +49,13 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const [id] = given.words;
   const store = await hosts.openStore(setup);
   let view;
+  let begun: string | undefined;
   try {
+    const workspace = id === undefined ? await findWorkspace(".", io.cwd, io.env) : null;
+    if (workspace !== null && !given.has("steps")) begun = unfinishedUndos(setup.home, [workspace.root])[0]?.session;
+    const named = begun ?? id ?? "";
     const row =
-      id === undefined ? await newestSession(store.ports, await findWorkspace(".", io.cwd, io.env)) : await sessionById(store.ports, id);
+      workspace !== null && begun === undefined ? await newestSession(store.ports, workspace) : await sessionById(store.ports, named);
     view = await store.runtime.readSession(store.ports, row.session);
   } finally {
     await store.close();
@@ -61,10 +66,12 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     await assertFree(host.ports, session);
     if (given.has("steps")) await listSteps(host, session, io);
     else {
-      const events = to === undefined ? [] : await host.ports.log.read(session, 1);
-      const reach: UndoReach = to === undefined ? (given.has("all") ? "all" : "last") : { before: eventAt(events, session, to) };
+      const events = to === undefined || begun !== undefined ? [] : await host.ports.log.read(session, 1);
+      const reach: UndoReach =
+        begun !== undefined ? "begun" : to === undefined ? (given.has("all") ? "all" : "last") : { before: eventAt(events, session, to) };
       const isDry = given.has("dry-run");
       const undone = await undoSession(host, session, { reach, isDry, onWait: (message) => void io.stderr.write(`${message}\n`) });
+      if (begun !== undefined) io.stderr.write(`first the undo of ${session} that was cut off; undo again to go on\n`);
       if (undone.files.length === 0) io.stderr.write(`nothing to undo in ${session}\n`);
       const { lines, notes } = renderUndone(undone, isDry);
       for (const line of lines) io.stdout.write(`${line}\n`);

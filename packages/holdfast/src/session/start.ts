@@ -23,6 +23,7 @@ import { sanitizeLine } from "../render/sanitize.ts";
 import type { HostOptions, Hosts, OpenHost, SessionStanding } from "../runtime-api.ts";
 import { modeOf } from "../policy/modes.ts";
 import { checksFromCommands, inOrder, newChecks, statedConstraints } from "./checks.ts";
+import { finishUndos } from "../undo/unfinished.ts";
 import { assertFree, newestSession, sessionById, untilFree } from "./find-session.ts";
 import type { SessionWishes } from "./flags.ts";
 import { settingsFrom, settingsPatch } from "./flags.ts";
@@ -141,6 +142,11 @@ export async function startSession(
   assertNesting(io.env, settings.limits);
   const stated = await statedConstraints(setup.loaded, wishes.constraints);
   const checks = inOrder([...(about.checks ?? newChecks(setup.loaded, wishes.checks)), ...stated]);
+  await finishUndos(
+    hosts,
+    setup,
+    roots.map(({ path }) => path),
+  );
   const host = await hosts.openHost(setup, {
     cwd: workspace.cwd,
     roots,
@@ -217,6 +223,11 @@ export async function resumeSession(
   const isReview = view.checks.some((check) => check.kind === "inspected");
   const tools = isReview ? await (await import("../review/reopen.ts")).reviewTools(hosts, setup, workspace, view) : [];
   assertNesting(io.env, { ...view.settings, ...patch }.limits);
+  await finishUndos(
+    hosts,
+    setup,
+    view.roots.map(({ path }) => path),
+  );
   const host = await hosts.openHost(setup, { cwd: real, roots: view.roots, reach: { ...view.settings, ...patch }, tools });
   try {
     await untilFree(host.ports, session, waitMs);

@@ -14,9 +14,10 @@ import { withContents } from "../undo/contents.ts";
 
 /**
  * How far back: the newest turn that has something left to undo, everything, or what was changed from this event on. `at`: the
- * files as they were before that event, also where an undo has taken more back since.
+ * files as they were before that event, also where an undo has taken more back since. `begun`: only what
+ * a process that died had begun.
  */
-export type UndoReach = "last" | "all" | { readonly before: number } | { readonly at: number };
+export type UndoReach = "last" | "all" | "begun" | { readonly before: number } | { readonly at: number };
 
 export interface Undone {
   readonly files: readonly { readonly path: string; readonly change: "restored" | "deleted" }[];
@@ -53,14 +54,18 @@ export async function undoSession(host: OpenHost, session: string, options: Undo
   const { ports, runtime } = host;
   const checkpoints = checkpointsOf(host);
   let undone: Undone = { files: [], diff: [], left: [], isFinished: false };
-  const pending = await checkpoints.unfinished(session);
-  if (options.isDry) return pending === null ? (await prepare(host, checkpoints, session, options)).undone : dryOf(pending);
+  if (options.isDry) {
+    const begun = await checkpoints.unfinished(session);
+    return begun === null ? (await prepare(host, checkpoints, session, options)).undone : dryOf(begun);
+  }
   let isRecorded = false;
   let changes: readonly TreeChange[] = [];
   await runtime.recordUndo(
     ports,
     session,
     async () => {
+      // Not earlier: a living process may have been at it until now.
+      const pending = await checkpoints.unfinished(session);
       let restore: Restore;
       let result: RestoreResult;
       if (pending !== null) {
@@ -152,6 +157,7 @@ async function prepare(host: OpenHost, checkpoints: Checkpoints, session: string
 
 /** Where an undo may begin, the likeliest first. */
 function placesOf(events: readonly StoredEvent[], reach: UndoReach): number[] {
+  if (reach === "begun") return [];
   if (reach === "all") return [1];
   if (reach !== "last") return ["at" in reach ? reach.at : reach.before];
   return stepsOf(events)

@@ -51,8 +51,7 @@ function isExact({ seq, since, isPoint }: UndoEntry, undos: readonly UndoEntry[]
 /** Undos that a later return to a place before them has not made as if they had never been. */
 function standing(undos: readonly UndoEntry[]): readonly UndoEntry[] {
   const left: UndoEntry[] = [];
-  for (const undo of undos.toReversed())
-    if (!left.some(({ isPoint, since }) => isPoint && since <= undo.seq)) left.unshift(undo);
+  for (const undo of undos.toReversed()) if (!left.some(({ isPoint, since }) => isPoint && since <= undo.seq)) left.unshift(undo);
   return left;
 }
 

@@ -1,5 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync, fork } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -135,6 +137,43 @@ test("a fork at a step brings back what was taken back further, and refuses wher
   // What was brought back can be taken back again.
   expect((await place.start(["undo", session, "--all"]).finished).code).toBe(0);
   expect(now()).toEqual([null, null]);
+});
+
+test("an undo that was cut off is named by doctor, and finished before another session is undone or works there", async () => {
+  let begun = 0;
+  const place = await createPlace(
+    (results) => (results.length === 0 ? command(`ls -A >&2; echo x > made-${(begun += 1)}; echo x > too-${begun}`) : { text: "Done." }),
+    files,
+  );
+  const at = (path: string) => join(place.workspace, path);
+  const now = () => readdirSync(place.workspace).filter((name) => /^(made|too|\.holdfast)/.test(name));
+  const go = () => place.start(["exec", "--sandbox", "off", "--approvals", "allow", "go"]).finished;
+  const undo = async () => (await place.start(["undo"]).finished).stderr;
+  /** An undo of a session's two files, killed when the first is gone. */
+  const cutOff = async (session: string, n: number) => {
+    const digest = createHash("sha256").update("x\n").digest("hex");
+    const made = { kind: "file", mode: 0o644, digest, size: 2, content: null };
+    const steps = [`made-${n}`, `too-${n}`].map((name) => ({ path: at(name), from: made, to: null }));
+    const program = join(import.meta.dirname, "../../../node/test/checkpoints-child.ts");
+    const child = fork(program, [place.workspace, join(place.home, ".holdfast"), "take_away 1", session], { stdio: "ignore" });
+    child.send({ steps, note: { callIds: [], since: 1 } });
+    await once(child, "exit");
+  };
+  await go();
+  const first = await place.session();
+  await go();
+  await cutOff(first, 1);
+  expect(now()).toEqual([expect.stringMatching(/^\.holdfast-undo-/), "made-2", "too-1", "too-2"]);
+  expect((await place.start(["doctor"]).finished).stdout.replaceAll(/\s+/g, " ")).toContain(`an undo of ${first} was cut off`);
+  expect(await undo()).toContain(`first the undo of ${first} that was cut off`);
+  expect(now()).toEqual(["made-2", "too-2"]);
+  await cutOff(await place.session(), 2);
+  const { stderr } = await go();
+  expect(stderr).toMatch(/an undo of ses_\w+ that was cut off is finished: 2 files/);
+  expect(stderr.indexOf("is finished")).toBeLessThan(stderr.indexOf("ls -A"));
+  expect(now()).toEqual(["made-3", "too-3"]);
+  expect(await undo()).not.toContain("cut off");
+  expect(now()).toEqual([]);
 });
 
 test("a place that a session hasn't come to is told, also as an event's number, and nothing is made or undone", async () => {

@@ -1,4 +1,15 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import type { Restore } from "@holdfast/runtime/ports/checkpoints";
 import { sha256 } from "@holdfast/runtime/hash";
@@ -16,9 +27,36 @@ export interface RestoreNote {
   readonly isMakingRoom?: boolean;
 }
 
+/** An undo whose process died on the way, or is still at it. */
+export interface UnfinishedUndo {
+  readonly session: string;
+  /** Whether files were moved already, or may have been. */
+  readonly isBegun: boolean;
+}
+
+/** Those that concern files below one of these folders; null: all. Older notes don't say whose they are. */
+export function unfinishedUndos(home: string, roots: readonly string[] | null): UnfinishedUndo[] {
+  const folder = join(home, "undo");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name): UnfinishedUndo[] => {
+    const note = name.endsWith(".json") ? readFile(join(folder, name)) : null;
+    if (note?.session === undefined) return [];
+    const isHere = roots === null || note.restore.steps.some(({ path }) => roots.some((root) => path.startsWith(`${root}/`)));
+    return isHere ? [{ session: note.session, isBegun: isDecided(note) }] : [];
+  });
+}
+
+/** Whether a process came so far that it is gone through with. */
+export function isDecided({ isMoving, isMakingRoom }: RestoreNote): boolean {
+  return isMoving || isMakingRoom === true;
+}
+
 export function readNote(home: string, session: string): RestoreNote | null {
-  const file = fileOf(home, session);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as RestoreNote) : null;
+  return readFile(fileOf(home, session));
+}
+
+function readFile(file: string): (RestoreNote & { readonly session?: string }) | null {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as RestoreNote & { readonly session?: string }) : null;
 }
 
 export function writeNote(home: string, session: string, note: RestoreNote): void {
@@ -27,7 +65,7 @@ export function writeNote(home: string, session: string, note: RestoreNote): voi
   const aside = `${file}.tmp`;
   const fd = openSync(aside, "w", 0o600);
   try {
-    writeFileSync(fd, JSON.stringify(note));
+    writeFileSync(fd, JSON.stringify({ ...note, session }));
     fsyncSync(fd);
   } finally {
     closeSync(fd);

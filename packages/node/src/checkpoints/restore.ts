@@ -9,7 +9,7 @@ import { encoded, inFolder } from "./hold.ts";
 import { makeMove, takeBack } from "./moves.ts";
 import { nodeAt } from "./nodes-at.ts";
 import { isOnlyMode, type Move, planMoves } from "./plan-restore.ts";
-import { readNote, removeNote, type RestoreNote, writeNote } from "./restore-note.ts";
+import { isDecided, readNote, removeNote, type RestoreNote, writeNote } from "./restore-note.ts";
 import { deleteWhatGoes, goes, hasDeleted, isStaged, roomFor, unkept } from "./room.ts";
 import { stage } from "./stage.ts";
 import { lookAt } from "../files/missing.ts";
@@ -119,11 +119,6 @@ async function makeRoom(places: RestorePlaces, session: string, note: RestoreNot
   if (staged === null) return move(places, session, { ...note, isMoving: true });
   removeStaging(places, note);
   return staged;
-}
-
-/** Whether an earlier process came so far that it is gone through with. */
-function isDecided({ isMoving, isMakingRoom }: RestoreNote): boolean {
-  return isMoving || isMakingRoom === true;
 }
 
 /**
