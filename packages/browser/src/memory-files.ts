@@ -1,7 +1,7 @@
 import { HoldfastError } from "@holdfast/protocol/error";
 import { compileGlob, globBase } from "@holdfast/runtime/paths/glob";
 import { isProtectedPath } from "@holdfast/runtime/paths/protected";
-import type { ApplyResult, EditClaim, FileEdit, Files, PathIdentity, SearchHit, SearchQuery } from "@holdfast/runtime/ports/files";
+import type { ApplyResult, EditClaim, FileEdit, Found, Files, PathIdentity, SearchHit, SearchQuery } from "@holdfast/runtime/ports/files";
 import { ignoreRules } from "./ignore.ts";
 
 interface Entry {
@@ -89,18 +89,22 @@ export async function createMemoryFiles(options: MemoryFilesOptions = {}): Promi
     });
   }
 
-  async function search(query: SearchQuery, signal: AbortSignal): Promise<{ hits: SearchHit[]; truncated: boolean }> {
+  async function search(query: SearchQuery, signal: AbortSignal): Promise<Found> {
     const expression = expressionOf(query);
     const hits: SearchHit[] = [];
     let matches = 0;
-    for (const path of visible(query.path, query.glob).toSorted()) {
+    const { leaveOut = () => false } = query;
+    const all = visible(query.path, query.glob).toSorted();
+    const paths = all.filter((path) => !leaveOut(path));
+    const leftOut = all.length - paths.length;
+    for (const path of paths) {
       const { bytes } = entries.get(path)!;
       if (bytes.subarray(0, 8000).includes(0)) continue;
       const lines = decode(bytes).replace(/\n$/, "").split("\n");
       const isMatch = lines.map((line) => expression.test(line));
       let shownTo = -1;
       for (let at = isMatch.indexOf(true); at !== -1; at = isMatch.indexOf(true, at + 1)) {
-        if (signal.aborted || matches++ === query.limit) return { hits, truncated: true };
+        if (signal.aborted || matches++ === query.limit) return { hits, truncated: true, leftOut };
         const last = Math.min(lines.length - 1, at + query.context);
         for (let line = Math.max(shownTo + 1, at - query.context); line <= last; line += 1) {
           hits.push({ path, line: line + 1, text: lines[line]!.replace(/\r$/, ""), isContext: isMatch[line] !== true });
@@ -108,7 +112,7 @@ export async function createMemoryFiles(options: MemoryFilesOptions = {}): Promi
         shownTo = last;
       }
     }
-    return { hits, truncated: signal.aborted };
+    return { hits, truncated: signal.aborted, leftOut };
   }
 
   const claimKey = (claim: EditClaim, attempt = claim.attempt) => JSON.stringify([claim.session, claim.callId, attempt]);

@@ -22,6 +22,8 @@ export interface PolicyOptions {
   readonly holdfastHome?: string | null;
   /** Folders that the sandbox hides, besides the well-known ones with credentials. */
   readonly masked?: readonly string[];
+  /** Real paths in the workspace that the sandbox hides from commands: a tool reads them after a question. Asked at each call. */
+  readonly hidden?: () => Promise<readonly string[]>;
   /** Real paths of files in the workspace that hooks and MCP servers run. */
   readonly guarded?: readonly string[];
   /** Tools of MCP servers that the user allowed, by the server's name and the tool's own. */
@@ -53,6 +55,7 @@ export function createPolicy(options: PolicyOptions = {}): ExplainingPolicy {
     temporary: options.temporary ?? ["/tmp"],
     holdfastHome: options.holdfastHome ?? null,
     masked: options.masked ?? [],
+    hidden: options.hidden ?? (async () => []),
     guarded: options.guarded ?? [],
   };
   const isMcpAllowed = options.isMcpAllowed ?? (() => false);

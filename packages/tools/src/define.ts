@@ -16,6 +16,8 @@ export interface ToolPorts {
   readonly blobs: BlobStore;
   /** Null where there are no commands: a browser tab. */
   readonly processes: Processes | null;
+  /** At each search: whether a file, by its real path, is shown only to who asks for it by name. Absent where none is. */
+  readonly secretsNow?: () => Promise<(path: string) => boolean>;
   /** Whether a text holds the mark that stands for a secret; such text is never written into a file. */
   readonly isRedacted: (text: string) => boolean;
   /**

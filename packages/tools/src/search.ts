@@ -70,6 +70,9 @@ async function contents(
   cwd: string,
   signal: AbortSignal,
 ): Promise<string> {
+  const isSecret = await ports.secretsNow?.();
+  // Who was allowed to search a secret file sees it.
+  const leaveOut = isSecret === undefined || isSecret(path) ? {} : { leaveOut: isSecret };
   const find = (isRegex: boolean) =>
     ports.files.search(
       {
@@ -80,6 +83,7 @@ async function contents(
         path,
         limit: wanted.limit ?? defaultHits,
         context: wanted.context ?? 0,
+        ...leaveOut,
       },
       signal,
     );
@@ -91,11 +95,17 @@ async function contents(
     return find(false);
   });
   const remark = problem === null ? [] : [problem];
+  const note = found.leftOut === 0 ? [] : [leftOutText(found.leftOut)];
   if (found.hits.length === 0) {
     const cut = found.truncated ? "The search was cut off before anything was found; narrow it with path or glob." : "No match.";
-    return [...remark, cut].join("\n");
+    return [...remark, cut, ...note].join("\n");
   }
-  return [...remark, bounded(grouped(found.hits, cwd), found.truncated)].join("\n");
+  return [...remark, bounded(grouped(found.hits, cwd), found.truncated), ...note].join("\n");
+}
+
+function leftOutText(count: number): string {
+  const files = count === 1 ? "1 file that may hold secrets was" : `${count} files that may hold secrets were`;
+  return `[${files} not looked into, whatever is there. Name one as path to search it: a person is asked.]`;
 }
 
 /** A heading a file; `12:` before a match, `12-` before a line around one; `--` between stretches that don't touch. */

@@ -159,6 +159,19 @@ export function filesConformance(name: string, make: () => Promise<FilesFixture>
       ]);
     });
 
+    test("what a search is told to leave out is neither shown nor does its count tell what is in it", async () => {
+      await at.write("a.ts", "x\n");
+      await at.write("keys/b.pem", "x\n");
+      await at.write("keys/c.pem", "y\n");
+      const leaveOut = (each: string) => each.endsWith(".pem");
+      for (const pattern of ["x", "y", "z"]) {
+        const { hits, leftOut } = await search({ pattern, leaveOut });
+        expect([pattern, found(hits), leftOut]).toEqual([pattern, pattern === "x" ? ["a.ts:1"] : [], 2]);
+      }
+      expect(await search({ leaveOut, glob: ["*.ts"] })).toMatchObject({ leftOut: 0 });
+      expect(await search({})).toMatchObject({ leftOut: 0, hits: { length: 2 } });
+    });
+
     test("a pattern that looks like an option or is no expression does no harm", async () => {
       await at.write("a", "--files\n(x\n");
       expect(found((await search({ pattern: "--files" })).hits)).toEqual(["a:1"]);

@@ -4,7 +4,7 @@ import type { BlobStore } from "@holdfast/runtime/ports/blobs";
 import type { Confinement, Processes } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, Tool } from "@holdfast/runtime/ports/tool-host";
 import { temporaryFiles } from "../../node/test/files-workspace.ts";
-import { createTools, type HttpPorts } from "../src/index.ts";
+import { createTools, type HttpPorts, type ToolPorts } from "../src/index.ts";
 import { digest } from "./files-conformance.ts";
 
 export interface Workbench extends Awaited<ReturnType<typeof temporaryFiles>> {
@@ -28,6 +28,7 @@ export async function workbench(
     readonly cwd?: string;
     readonly sandbox?: Confinement["mode"];
     readonly http?: HttpPorts;
+    readonly secretsNow?: ToolPorts["secretsNow"];
     /** Hosts that the session may reach; default: all. */
     readonly hosts?: readonly string[];
   } = {},
@@ -53,6 +54,7 @@ export async function workbench(
     processes: options.processes ?? null,
     isRedacted,
     ...(options.http && { http: options.http }),
+    ...(options.secretsNow && { secretsNow: options.secretsNow }),
   });
   const seen = new Map<string, string>();
   const live: string[] = [];

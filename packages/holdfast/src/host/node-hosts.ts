@@ -17,6 +17,7 @@ import { openKnowledge } from "./knowledge.ts";
 import { openMcp } from "./mcp.ts";
 import { createModels } from "./model.ts";
 import { createReplays } from "./replay.ts";
+import { hiddenFiles, secretsNow } from "./secret-paths.ts";
 import { createCommandSecrets, createSecrets, heldValues } from "./secrets.ts";
 import { openKeyring, readKeptSecrets } from "../secrets/kept.ts";
 import { createPassingSigner, openSigner } from "@holdfast/node/host/signer";
@@ -161,7 +162,9 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
   });
   const recipe = recipeOf(config);
   const sandbox = recipe === null ? null : await openSandbox(recipe);
-  const policy = lazyPolicy({ home: user, temporary: [tmpdir()], holdfastHome: home, isMcpAllowed: mcp.isAllowed, guarded, rules });
+  const hidden = hiddenFiles(rootPaths, config.sandbox.hide);
+  const places = { home: user, temporary: [tmpdir()], holdfastHome: home, hidden, guarded };
+  const policy = lazyPolicy({ ...places, isMcpAllowed: mcp.isAllowed, rules });
   const isRedacted = (text: string) => text.includes(runtime.redactionMark);
   const http = createHttp(config, env, secrets);
   const bounded = createBounded();
@@ -178,6 +181,7 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
           blobs,
           processes,
           isRedacted,
+          secretsNow: secretsNow(user, hidden),
           http,
           commandSecrets: createCommandSecrets(config, secrets.calls),
         }),

@@ -1,13 +1,16 @@
 import { relative, sep } from "node:path";
 import { lstat, realpath } from "node:fs/promises";
 import { compileGlob, globBase } from "@holdfast/runtime/paths/glob";
-import type { ListedFile, SearchHit, SearchQuery } from "@holdfast/runtime/ports/files";
+import type { Found, ListedFile, SearchHit, SearchQuery } from "@holdfast/runtime/ports/files";
 import { contains } from "../sandbox/mounts.ts";
 import { ripgrep } from "./ripgrep.ts";
 import { openStart, type SearchStart } from "./search-start.ts";
 
 /** Bytes of a line that ripgrep prints; the rest is replaced by its own mark. */
 const maxLine = 1000;
+
+/** Of more than these files it is only said that there are many. */
+const mostLeftOut = 1000;
 
 /** What the searches of a workspace have in common. */
 export interface SearchPlaces {
@@ -23,7 +26,7 @@ export async function glob(
   limit: number,
   places: SearchPlaces,
 ): Promise<{ paths: string[]; truncated: boolean }> {
-  return names(pattern, path, limit, places, ["--sortr", "modified"]);
+  return names([pattern], path, limit, places, ["--sortr", "modified"]);
 }
 
 /** The same files in order of path. One that goes meanwhile is left out. */
@@ -33,7 +36,7 @@ export async function list(
   limit: number,
   places: SearchPlaces,
 ): Promise<{ files: ListedFile[]; truncated: boolean }> {
-  const { paths, truncated } = await names(pattern, path, limit, places, ["--sort", "path"]);
+  const { paths, truncated } = await names([pattern], path, limit, places, ["--sort", "path"]);
   const files = await Promise.all(
     paths.map(async (each) => {
       const found = await lstat(each).catch(() => null);
@@ -44,21 +47,22 @@ export async function list(
 }
 
 async function names(
-  pattern: string,
+  globs: readonly string[],
   path: string,
   limit: number,
   places: SearchPlaces,
   order: readonly string[],
+  isMeant: (path: string) => boolean = () => true,
 ): Promise<{ paths: string[]; truncated: boolean }> {
-  const wanted = filter([pattern], path, places.hidden());
+  const wanted = filter(globs, path, places.hidden());
   const paths: string[] = [];
-  const at = await start([pattern], path);
+  const at = await start(globs, path);
   const from = openStart(at);
   const args = ["--files", ...order, ...ignoreRules(at, places), "--", from.argument];
   let truncated = false;
   const take = (record: string): boolean => {
     const found = from.pathOf(record);
-    if (!wanted(found)) return true;
+    if (!wanted(found) || !isMeant(found)) return true;
     truncated = paths.length === limit;
     if (!truncated) paths.push(found);
     return !truncated;
@@ -68,11 +72,8 @@ async function names(
 }
 
 /** Hits in order of path and line; `limit` counts matches, not the context around them. Throws as `glob`. */
-export async function search(
-  query: SearchQuery,
-  signal: AbortSignal,
-  places: SearchPlaces,
-): Promise<{ hits: SearchHit[]; truncated: boolean }> {
+export async function search(query: SearchQuery, signal: AbortSignal, places: SearchPlaces): Promise<Found> {
+  const { leaveOut = () => false } = query;
   const wanted = filter(query.glob, query.path, places.hidden());
   const hits: SearchHit[] = [];
   let matches = 0;
@@ -81,7 +82,7 @@ export async function search(
   const from = openStart(at);
   const take = (record: string): boolean => {
     const parsed = parse(record, from);
-    if (parsed === null || !wanted(parsed.path)) return true;
+    if (parsed === null || !wanted(parsed.path) || leaveOut(parsed.path)) return true;
     if (!parsed.isContext && matches++ === query.limit) truncated = true;
     if (!truncated) hits.push(parsed);
     return !truncated;
@@ -98,7 +99,10 @@ export async function search(
     ...["--regexp", query.pattern, "--", from.argument],
   ];
   const isWhole = await ripgrep(args, from, "\n", take, signal).finally(from.close);
-  return { hits, truncated: truncated || !isWhole };
+  // Looked for by name: a count of those with a match would tell what is in them.
+  const out =
+    query.leaveOut === undefined || signal.aborted ? [] : (await names(query.glob, query.path, mostLeftOut, places, [], leaveOut)).paths;
+  return { hits, truncated: truncated || !isWhole, leftOut: out.length };
 }
 
 /** `path NUL line : text`, or `-` instead of the colon for context. Anything else is a remark of ripgrep's. */

@@ -65,7 +65,8 @@ async function judgeFile(path: string, use: "read" | "edit", lookup: Lookup): Pr
   if (use === "read") {
     // A search from above the home would walk through everything in it.
     const walksHome = ["search", "list_folder"].includes(lookup.request.tool) && !isInside && home !== null && isBelow(home, identity.real);
-    return secret.includes("file") || walksHome ? [fact("secret_read", path)] : [];
+    const isHidden = (await lookup.places.hidden()).some((each) => isBelow(identity.real, each));
+    return secret.includes("file") || walksHome || isHidden ? [fact("secret_read", path)] : [];
   }
   if (!isInside) {
     // A sandboxed command has a temporary folder of its own; what we write here is everybody's.

@@ -10,6 +10,8 @@ export interface PolicyPlaces {
   readonly holdfastHome: string | null;
   /** Further folders that the sandbox hides. */
   readonly masked: readonly string[];
+  /** What the sandbox hides in the workspace. */
+  readonly hidden: () => Promise<readonly string[]>;
   /** Files of the workspace that hooks and MCP servers run. */
   readonly guarded: readonly string[];
 }

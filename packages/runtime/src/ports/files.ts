@@ -53,12 +53,20 @@ export interface SearchQuery {
   readonly path: string;
   readonly limit: number;
   readonly context: number;
+  /** Files, by real path, of which nothing is shown and nothing told: not even whether the pattern is found there. */
+  readonly leaveOut?: (path: string) => boolean;
 }
 export interface SearchHit {
   readonly path: string;
   readonly line: number;
   readonly text: string;
   readonly isContext: boolean;
+}
+
+export interface Found {
+  readonly hits: readonly SearchHit[];
+  readonly truncated: boolean;
+  readonly leftOut: number;
 }
 
 export interface ListedFile {
@@ -83,7 +91,8 @@ export interface Files {
   glob(pattern: string, path: string, limit: number): Promise<{ readonly paths: readonly string[]; readonly truncated: boolean }>;
   /** The same files in order of path, with their sizes in bytes. */
   list(pattern: string, path: string, limit: number): Promise<{ readonly files: readonly ListedFile[]; readonly truncated: boolean }>;
-  search(query: SearchQuery, signal: AbortSignal): Promise<{ readonly hits: readonly SearchHit[]; readonly truncated: boolean }>;
+  /** `leftOut`: how many of the files with fitting names `leaveOut` left out. */
+  search(query: SearchQuery, signal: AbortSignal): Promise<Found>;
   /**
    * Checks the claim, compares every file with `before`, and changes all of them or none, under the workspace's edit lock.
    * Modes survive; a new file never exists with wider permissions than its final ones. Where an earlier attempt of the call
