@@ -91,6 +91,11 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const store = await hosts.openStore(await openSetup(io));
   try {
     const open = await openApprovals(store, wanted);
+    if (wanted.approval !== null && !open.some(({ approval }) => approval.id.startsWith(wanted.approval!))) {
+      const session = wanted.session === null ? null : (await sessionById(store.ports, wanted.session)).session;
+      const closed = await store.runtime.closedApproval(store.ports, wanted.approval, session);
+      if (closed !== null) throw closed;
+    }
     if (wanted.verb === "list") return list(given, io, open);
     if (wanted.verb === "show") return show(given, io, named(open, wanted));
     const one = theOne(open, wanted);
@@ -178,7 +183,11 @@ function show(given: Arguments, io: Io, open: readonly Open[]): number {
     if (given.has("json"))
       io.stdout.write(jsonLine({ type: "approval", session: row.session, ...approval, ...(answer === null ? {} : { answer }) }));
     else {
-      const about = [`session ${row.session}  ${sanitizeLine(row.title)}`, `rule ${sanitizeLine(approval.rule.id)}`];
+      const about = [
+        `session ${row.session}  ${sanitizeLine(row.title)}`,
+        `rule ${sanitizeLine(approval.rule.id)}`,
+        ...(answer === null ? [] : [answeredWord(answer)]),
+      ];
       io.stdout.write(`${[...about, ...renderApproval(approval, { style, width: io.stdout.columns, showsResume: true })].join("\n")}\n`);
       for (const { id, text } of approval.offers ?? [])
         io.stdout.write(`\nrule ${id}, as it would be kept:\n${sanitize(text).trimEnd()}\n`);
@@ -196,10 +205,14 @@ function list(given: Arguments, io: Io, open: readonly Open[]): number {
   const rows = open.map(({ row, approval, answer }) => [
     approval.id,
     row.session,
-    answer === null ? fit(sanitizeLine(approval.reason), 60) : `answered: ${answer}; goes on with holdfast exec resume`,
+    answer === null ? fit(sanitizeLine(approval.reason), 60) : answeredWord(answer),
   ]);
   io.stdout.write(`${table([["approval", "session", "why"], ...rows], io.stdout.columns).join("\n")}\n`);
   return 0;
+}
+
+function answeredWord(answer: "allow" | "deny"): string {
+  return `answered: ${answer}; goes on with holdfast exec resume`;
 }
 
 /** A running session may have an approval open beside calls that go on. */

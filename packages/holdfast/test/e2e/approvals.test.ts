@@ -18,6 +18,9 @@ test("an approval is answered later by another process: for the session, and as 
   const again = await place.start(["approvals", approval.id, "deny"]).finished;
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("(approval_closed)")]);
   expect((await place.exec("resume", approval.session)).code).toBe(0);
+  const late = await place.start(["approvals", approval.id, "deny"]).finished;
+  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining(`${approval.id} was answered before: it was allow`)]);
+  expect(late.stderr).toContain("(approval_closed)");
   // The second turn of the session isn't asked; nothing was kept for others.
   const second = await place.exec("resume", approval.session, "--json", "again");
   expect([second.code, existsSync(rules)]).toEqual([0, false]);
@@ -53,7 +56,8 @@ test("approval scope escalation (Y18): what the command line allows once is for 
     expect((await place.start(["approvals", "allow"]).finished).code).toBe(0);
     // Answered, and told so until the session goes on.
     expect((await waits())[0]).toMatchObject({ id: open!.id, answer: "allow" });
-    expect((await place.start(["approvals"]).finished).stdout).toContain("answered: allow");
+    for (const words of [["approvals"], ["approvals", open!.id]])
+      expect((await place.start(words).finished).stdout).toContain("answered: allow");
     expect((await place.start(["approvals", "deny"]).finished).stderr).toContain("(approval_closed)");
     expect((await place.exec("resume", "--last")).code).toBe(branch === "dev" ? 0 : 4);
   }

@@ -23,12 +23,7 @@ export async function answerApproval(
   if (register === null) throw await notHere(ports, session, id);
   const { approval, status } = register;
   const goOn = `the session takes it in when it goes on: holdfast exec resume ${session}`;
-  if (status === "expired")
-    throw new HoldfastError(
-      "approval_expired",
-      `${id} can't be answered any more: its deadline has passed, its call has ended, or it was asked again`,
-    );
-  if (status !== "open") throw new HoldfastError("approval_closed", `${id} was answered before: it was ${status}`);
+  if (status !== "open") throw closed(id, status);
   const before = (await postedAnswers(ports, session, [approval])).get(id);
   if (before !== undefined) throw new HoldfastError("approval_closed", `${id} was answered before: ${before}`, { hint: goOn });
   if (approval.deadline !== null && approval.deadline <= ports.clock.now())
@@ -40,6 +35,32 @@ export async function answerApproval(
     throw new HoldfastError("approval_not_offered", `${id} offers no rule ${grant.offer} to allow`);
   await post(ports, session, { type: "approval.answer", ...answer, digest: approval.digest });
   return approval;
+}
+
+/** Sessions that are looked through for an approval of which nothing but its ID is known. */
+const mostLooked = 200;
+
+/**
+ * Why an approval that isn't open can't be answered: the error that `answerApproval` has for it. Null where no approval has
+ * this ID, in the session or, where none is named, in those that changed last.
+ */
+export async function closedApproval({ log }: Pick<Ports, "log">, id: string, session: string | null): Promise<HoldfastError | null> {
+  const sessions = session === null ? (await log.list({ limit: mostLooked })).map((row) => row.session) : [session];
+  for (const one of sessions) {
+    // One that can't be read says nothing of this approval.
+    const register = (await loadState(log, one).catch(() => null))?.registers.get("approval", id) ?? null;
+    if (register !== null) return register.status === "open" ? null : closed(id, register.status);
+  }
+  return null;
+}
+
+function closed(id: string, status: "allowed" | "denied" | "expired"): HoldfastError {
+  return status === "expired"
+    ? new HoldfastError(
+        "approval_expired",
+        `${id} can't be answered any more: its deadline has passed, its call has ended, or it was asked again`,
+      )
+    : new HoldfastError("approval_closed", `${id} was answered before: it was ${status}`);
 }
 
 /** Answers, by approval, that were given and that the session takes in when it goes on. */
