@@ -1,5 +1,6 @@
 import { bytes, plural } from "../render/numbers.ts";
 import type { Salvage } from "@holdfast/stores/sqlite";
+import { isLostMark } from "./kept-stores.ts";
 import type { CareLook } from "./look.ts";
 
 /** What is damaged, and what can go: a sentence each, as they stand behind "can be taken away". */
@@ -33,8 +34,10 @@ export function remarksOn({ aside, blobs }: CareLook): string[] {
     ...(missing === 0
       ? []
       : [`${plural(missing, "blob")} that sessions refer to can't be found: images, outputs or earlier contents of files are lost`]),
-    ...aside.map(
-      (path) => `${path} is kept; while it is there nothing is taken away that it may refer to. Delete it when you need it no more`,
+    ...aside.map((path) =>
+      isLostMark(path)
+        ? `the session store was gone or empty, beside what its sessions left: nothing of that is taken away while ${path} is there. Put the store back, then delete that mark; delete it as well where you need nothing of those sessions`
+        : `${path} is kept; while it is there nothing is taken away that it may refer to. Delete it when you need it no more`,
     ),
   ];
 }

@@ -1,20 +1,16 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { HomeLeftovers } from "@holdfast/node/host/leftovers";
 import type { BlobLook } from "@holdfast/stores/file-blobs";
 import type { StoreLook } from "@holdfast/stores/sqlite";
+import { keptStores, storePath } from "./kept-stores.ts";
 
 /** A blob is written before the commit that refers to it; younger ones may belong to a commit that is under way. */
 export const blobGraceMs = 60 * 60 * 1000;
 
-export function storePath(home: string): string {
-  return join(home, "sessions.db");
-}
-
 /** What a look at a home found that nobody needs, or that is damaged. */
 export interface CareLook {
   readonly store: StoreLook;
-  /** Damaged stores that were kept aside: they may know sessions whose blobs and outputs are still here. */
+  /** Stores kept aside, or away, that may know sessions whose blobs and outputs are still here. */
   readonly aside: readonly string[];
   /** What was left by sessions that are gone, and by processes that died. */
   readonly left: HomeLeftovers;
@@ -34,8 +30,7 @@ export async function lookAfter(home: string): Promise<CareLook> {
   // Before the store: a session that begins meanwhile is in the store before it has a folder.
   const found = await findLeftovers(home, Date.now());
   const store = inspectStore(storePath(home));
-  const names = await readdir(home).catch(() => []);
-  const aside = names.filter((name) => /^sessions\.db\.damaged-[\dTZ-]+$/.test(name)).map((name) => join(home, name));
+  const aside = await keptStores(home);
   const isWhole = store.type === "whole";
   const commands = isWhole ? found.commands.filter(({ session }) => !store.sessions.has(session)) : [];
   let blobs: BlobLook | null = null;

@@ -2,7 +2,8 @@ import { rm } from "node:fs/promises";
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Salvage } from "@holdfast/stores/sqlite";
 import type { OpenHost } from "../runtime-api.ts";
-import { blobGraceMs, lookAfter, storePath, type CareLook } from "./look.ts";
+import { storePath } from "./kept-stores.ts";
+import { blobGraceMs, lookAfter, type CareLook } from "./look.ts";
 
 /** Saves what can be read of a damaged store. Throws `store_failed` where a process has it open. */
 export async function salvage(home: string, now: Date): Promise<Salvage> {
@@ -23,7 +24,7 @@ export async function tidy(home: string, { ports, runtime }: OpenHost, look: Car
   const now = await lookAfter(home);
   for (const path of now.left.paths) await rm(path, { recursive: true, force: true });
   for (const session of now.left.held) await ports.processes.endSession(session, { forget: false });
-  if (aside.length > 0) return;
+  if (now.aside.length > 0) return;
   for (const { session } of now.left.commands) await ports.processes.endSession(session, { forget: true });
   if (now.blobs !== null) await ports.blobs.collect(await ports.log.referencedBlobs(), blobGraceMs);
 }

@@ -6,6 +6,7 @@ import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime
 import { createBounded } from "@holdfast/node/host/bounded";
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
+import { keptStores, noteLostStore, storePath } from "../care/kept-stores.ts";
 import { launcher } from "../launcher.ts";
 import { programsOf } from "../config/definitions.ts";
 import { serversOf } from "../mcp/servers.ts";
@@ -62,7 +63,9 @@ async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Lo
     import("@holdfast/stores/sqlite"),
     import("@holdfast/stores/file-blobs"),
   ]);
-  return { log: openSqliteLog(join(home, "sessions.db")), blobs: openFileBlobs(join(home, "blobs")) };
+  await noteLostStore(home);
+  const mayCollect = async (): Promise<boolean> => (await keptStores(home)).length === 0;
+  return { log: openSqliteLog(storePath(home)), blobs: openFileBlobs(join(home, "blobs"), mayCollect) };
 }
 
 /** Everything a session in this workspace needs. Independent parts are loaded side by side: start-up is what a person waits for. */

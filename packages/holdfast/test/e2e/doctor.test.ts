@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { currentOwner } from "@holdfast/node/processes/identity";
@@ -158,6 +158,44 @@ test("a damaged store is named; --repair saves what can be read, keeps the damag
   expect(refused.code).not.toBe(0);
   expect(refused.stderr).toContain("session_corrupt");
 });
+
+test.each(["moved away", "emptied"])(
+  "beside a store that was %s, what its sessions left stays until somebody says otherwise",
+  async (how) => {
+    const place = await createPlace(script);
+    const home = homeOf(place);
+    await place.exec("go");
+    const session = await place.session();
+    const blob = write(join(home, "blobs", "ab", `ab${"0".repeat(62)}`), "of an earlier session", 2 * dayMs);
+    const left = [blob, join(home, "commands", session)];
+    const there = () => left.filter((path) => existsSync(path));
+    const away = join(place.home, "away.db");
+    copyFileSync(storeOf(place), away);
+    if (how === "emptied") truncateSync(storeOf(place));
+    else rmSync(storeOf(place));
+    for (const flags of [["--repair"], []]) {
+      const { text } = await doctor(place, ...flags);
+      expect(text).toContain("the session store was gone or empty");
+      expect(text).not.toContain("take away");
+    }
+    expect(there()).toEqual(left);
+    // Nor does a new session's end take them.
+    await place.exec("another");
+    const listed = await place.start(["sessions", "list"]).finished;
+    const [another = ""] = /ses_[0-9a-z]+/.exec(listed.stdout) ?? [];
+    expect((await place.start(["sessions", "delete", another]).finished).code).toBe(0);
+    expect((await doctor(place, "--repair")).text).toContain("sessions.db.lost");
+    expect(there()).toEqual(left);
+
+    copyFileSync(away, storeOf(place));
+    rmSync(`${storeOf(place)}.lost`);
+    const { text } = await doctor(place, "--repair");
+    expect(text).not.toContain("gone or empty");
+    expect(text).not.toContain("can't be found");
+    // The store is back, and knows that nobody needs this one.
+    expect(there()).toEqual([join(home, "commands", session)]);
+  },
+);
 
 test("a check that starts no command has no output that could be missed, also where an earlier version noted one", async () => {
   const place = await createPlace(script);

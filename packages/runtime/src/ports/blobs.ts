@@ -8,6 +8,9 @@ export interface BlobStore {
   /** Bytes of the content; 0 where it is missing. */
   size(id: string): Promise<number>;
   delete(id: string): Promise<void>;
-  /** Deletes blobs that `referenced` doesn't name and that are older than `graceMs`. Returns how many. */
-  collect(referenced: ReadonlySet<string>, graceMs: number): Promise<number>;
+  /**
+   * Deletes blobs that `referenced` doesn't name and that were not put within `graceMs`; of `among` alone where it is given.
+   * Returns how many.
+   */
+  collect(referenced: ReadonlySet<string>, graceMs: number, among?: ReadonlySet<string>): Promise<number>;
 }

@@ -7,11 +7,11 @@ import type { BlobPlaces } from "./places.ts";
 const draftLifetimeMs = 60 * 60 * 1000;
 
 /**
- * Deletes what nobody refers to and nobody put lately; returns how many. Another process can put such a blob again at
+ * Deletes what may go and nobody put lately; returns how many. Another process can put such a blob again at
  * any moment, which only makes its file young. So a file is moved aside first and looked at again there: either it was
  * made young before the move and goes back, or whoever puts it later finds nothing and writes it anew.
  */
-export async function collectBlobs(places: BlobPlaces, referenced: ReadonlySet<string>, graceMs: number): Promise<number> {
+export async function collectBlobs(places: BlobPlaces, mayGo: (id: string) => boolean, graceMs: number): Promise<number> {
   const now = Date.now();
   const isOld = async (path: string, ageMs: number): Promise<boolean> => {
     const found = await unlessMissing(stat(path));
@@ -22,7 +22,7 @@ export async function collectBlobs(places: BlobPlaces, referenced: ReadonlySet<s
   for (const shard of await readdir(places.folder)) {
     if (!/^[0-9a-f]{2}$/.test(shard)) continue;
     for (const id of await readdir(join(places.folder, shard))) {
-      if (!places.isId(id) || referenced.has(id) || !(await isOld(places.of(id), graceMs))) continue;
+      if (!places.isId(id) || !mayGo(id) || !(await isOld(places.of(id), graceMs))) continue;
       await unlessMissing(rename(places.of(id), places.ofDoomed(id)));
     }
   }
@@ -31,7 +31,7 @@ export async function collectBlobs(places: BlobPlaces, referenced: ReadonlySet<s
   // Includes what a collection that was killed left here.
   for (const id of await readdir(places.doomed)) {
     const path = places.ofDoomed(id);
-    if (!referenced.has(id) && (await isOld(path, graceMs))) {
+    if (mayGo(id) && (await isOld(path, graceMs))) {
       await rm(path, { force: true });
       deleted += 1;
     } else {

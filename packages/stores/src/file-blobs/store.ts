@@ -12,10 +12,10 @@ import { openSalt } from "./salt.ts";
 
 /**
  * Opens or makes a content store in this folder; many processes may use it at once. Acknowledged content survives the
- * death of the process and loss of power. Throws `store_full`, `store_failed`, and `session_corrupt` for content that
- * is not what was put.
+ * death of the process and loss of power. Where `mayCollect` says no, a collection takes only what it names. Throws
+ * `store_full`, `store_failed`, and `session_corrupt` for content that is not what was put.
  */
-export function openFileBlobs(folder: string): BlobStore {
+export function openFileBlobs(folder: string, mayCollect: () => Promise<boolean> = async () => true): BlobStore {
   const places = blobPlaces(resolve(folder));
   const guard = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -90,6 +90,10 @@ export function openFileBlobs(folder: string): BlobStore {
         if (existsSync(dirname(places.of(id)))) syncFolder(dirname(places.of(id)));
       }),
 
-    collect: (referenced, graceMs) => guard(() => collectBlobs(places, referenced, graceMs)),
+    collect: (referenced, graceMs, among) =>
+      guard(async () => {
+        const isAllowed = among !== undefined || (await mayCollect());
+        return isAllowed ? collectBlobs(places, (id) => !referenced.has(id) && among?.has(id) !== false, graceMs) : 0;
+      }),
   };
 }

@@ -29,9 +29,9 @@ export function createMemoryBlobs(): BlobStore {
     async delete(id) {
       blobs.delete(id);
     },
-    async collect(referenced, graceMs) {
+    async collect(referenced, graceMs, among) {
       const newestToGo = Date.now() - graceMs;
-      const doomed = [...blobs].filter(([id, blob]) => !referenced.has(id) && blob.putAt <= newestToGo);
+      const doomed = [...blobs].filter(([id, blob]) => !referenced.has(id) && among?.has(id) !== false && blob.putAt <= newestToGo);
       for (const [id] of doomed) blobs.delete(id);
       return doomed.length;
     },

@@ -97,7 +97,7 @@ const full = {
 const corrupt = {
   code: "session_corrupt",
   what: "the session store is damaged",
-  hint: "keep a copy of the file; restore it from a backup, or move it away to start with an empty store",
+  hint: "holdfast doctor --repair saves what can be read, and keeps the damaged file",
 } as const;
 const failed = {
   code: "store_failed",

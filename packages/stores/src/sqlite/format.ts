@@ -63,7 +63,7 @@ export function unchanging(path: string): URL {
 function refuseCutOff(path: string, pageSize: number): void {
   if (sizeOf(path) % pageSize === 0) return;
   throw new HoldfastError("session_corrupt", `${path} was cut off within a page`, {
-    hint: "keep a copy of the file; restore it from a backup, or move it away to start with an empty store",
+    hint: "holdfast doctor --repair saves what can be read, and keeps the damaged file",
   });
 }
 
