@@ -35,7 +35,7 @@ export const callPlan = z.object({
   /** What the model asks for beyond the session's mode, for this call alone, and why. Only a person can grant it. */
   asks: z.object({ scope, why: z.string() }).optional(),
   expect: expectation.optional(),
-  /** Digest of what makes a call the same effect as another: its input without how long to wait, what to expect, and spaces; or as the tool knows it, which may write one input in several ways. */
+  /** Digest of what makes a call the same effect as another: its input without how long to wait, what to expect, spaces, defaults and empty values; or as the tool knows it, which may write one input in several ways. */
   identity: z.string().optional(),
   /** Set where the call is carried out by a person's answer, and by nothing else. */
   question: asking.optional(),

@@ -39,7 +39,7 @@ export function applyPatch(ports: ToolPorts) {
       const targets = await targetsOf(ports, patch, context);
       if (isRefusal(targets)) return targets;
       const places = targets.flatMap(({ place, to }) => (to === null ? [place] : [place, to]));
-      return planChanges(`Patch ${places.map((place) => place.shown).join(", ")}`, places);
+      return planChanges(`Patch ${places.map((place) => place.shown).join(", ")}`, places, patch);
     },
     async prepare({ patch }, plan, context) {
       const targets = await targetsOf(ports, patch, context);

@@ -1,6 +1,7 @@
 import type { CallOutcome, CallPlan, ChangedFile } from "@holdfast/protocol/call";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { Json } from "@holdfast/protocol/json";
+import { identityOf } from "@holdfast/runtime/kernel/identity";
 import type { BlobStore } from "@holdfast/runtime/ports/blobs";
 import type { FileContent, FileEdit } from "@holdfast/runtime/ports/files";
 import type { CallContext, CallIntent, CallRefusal, ProbeFinding } from "@holdfast/runtime/ports/tool-host";
@@ -29,8 +30,8 @@ const prepared = z.union([manifest, z.object({ manifest: z.string() })]);
 /** The intent is part of a session's small head: a longer list of edits goes into a blob. */
 const maxInline = 2000;
 
-/** The plan of a call that changes these files and nothing else. */
-export function planChanges(summary: string, places: readonly Place[]): Draft {
+/** The plan of a call that changes these files and nothing else. `what` becomes of them makes it the same as another. */
+export function planChanges(summary: string, places: readonly Place[], what: Json): Draft {
   const resources = [...new Set(places.map((place) => fileResource(place.real)))];
   const isInside = places.some((place) => place.identity.root !== null);
   return {
@@ -40,6 +41,7 @@ export function planChanges(summary: string, places: readonly Place[]): Draft {
     workspace: isInside ? "shared" : "none",
     replay: "probe",
     changesWorkspace: isInside,
+    identity: identityOf({ what, files: resources }),
   };
 }
 

@@ -27,9 +27,11 @@ export function editFile(ports: ToolPorts) {
     name: "edit_file",
     description: "Replace literal text in a file. All edits refer to the file as it is now.",
     input,
-    async plan({ path }, context) {
+    async plan({ path, edits }, context) {
       const place = await placeOf(ports.files, context.cwd, path);
-      return isRefusal(place) ? place : planChanges(`Edit ${place.shown}`, [place]);
+      if (isRefusal(place)) return place;
+      const what = edits.map((edit) => ({ ...edit, all: edit.all ?? false }));
+      return planChanges(`Edit ${place.shown}`, [place], what);
     },
     async prepare({ path, edits }, plan, context) {
       const place = await placeOf(ports.files, context.cwd, path);

@@ -1,5 +1,6 @@
 import type { CallOutcome } from "@holdfast/protocol/call";
 import { isHoldfastError } from "@holdfast/protocol/error";
+import { identityOf } from "@holdfast/runtime/kernel/identity";
 import type { CommandEnd, CommandLimit, CommandSpec, Confinement, Processes, RunningCommand } from "@holdfast/runtime/ports/processes";
 import type { CallContext, CallIntent, CallRefusal, ProbeFinding } from "@holdfast/runtime/ports/tool-host";
 import { z } from "zod";
@@ -70,6 +71,8 @@ export function runCommand(ports: ToolPorts, processes: Processes) {
         changesWorkspace: true,
         command,
         cwd: where.place.real,
+        // What it is attached to, and what is asked for it, doesn't make it another.
+        identity: identityOf({ command, cwd: where.place.real }),
         ...(asks !== null && { asks }),
         ...expectationOf(expect),
       };

@@ -14,9 +14,9 @@ export function writeFile(ports: ToolPorts) {
     name: "write_file",
     description: "Write a whole file: a new one, or one you have read.",
     input,
-    async plan({ path }, context) {
+    async plan({ path, content }, context) {
       const place = await placeOf(ports.files, context.cwd, path);
-      return isRefusal(place) ? place : planChanges(`Write ${place.shown}`, [place]);
+      return isRefusal(place) ? place : planChanges(`Write ${place.shown}`, [place], content);
     },
     async prepare({ path, content }, plan, context) {
       const place = await placeOf(ports.files, context.cwd, path);

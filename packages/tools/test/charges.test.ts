@@ -58,6 +58,8 @@ const sameCharge: readonly ((url: string) => { readonly [key: string]: Json })[]
   (url) => ({ url: url.replace("charge", "%63harg%65"), json }),
   (url) => ({ url: url.replace("http:", "HTTP:"), json, timeout_s: 1 }),
   (url) => ({ url, body: '{ "to": "a", "amount": 100 }' }),
+  (url) => ({ url, json, headers: {}, idempotent: false }),
+  (url) => ({ url, json, method: "post", headers: { "content-type": "application/json" } }),
   (url) => ({ url, json: { to: "a", amount: 100 }, headers: { Accept: "text/plain", "User-Agent": "again" } }),
 ];
 
@@ -71,6 +73,8 @@ test("a charge in doubt is known however it is written, and another is not taken
   });
   for (const end of await Promise.all(ends)) expect(end.approvals).toMatchObject([{ rule: { id: "builtin:repeats-doubt" } }]);
   expect(shop.requests).toHaveLength(sameCharge.length);
+  const { ports: bare } = session([{}, { body: "" }].map((body) => post({ url, ...body })));
+  expect((await runPrompt(bare, settings)).end.approvals).toMatchObject([{ rule: { id: "builtin:repeats-doubt" } }]);
   const others = [{ json: { ...json, to: "b" } }, { json, headers: { "X-Account": "2" } }].map((other) => post({ url, ...other }));
   const { ports } = session([post({ url, json }), ...others]);
   expect((await runPrompt(ports, settings)).end.approvals).toEqual([]);

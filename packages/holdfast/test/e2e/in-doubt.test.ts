@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createPlace, filesBelow, processesWith, until } from "./run.ts";
 
-test("a call in doubt is told to the model and the person in every form, and an equal one is reviewed", async () => {
+test("a call in doubt is told to the model and the person in every form, and an equal one is reviewed, whatever defaults it names", async () => {
   const command = (marker: string) => `echo once >> done; sleep 60 # ${marker}`;
   const place = await createPlace((results) => {
-    const call = { name: "run_command", input: { command: command(place.marker) } };
+    const again = results.length === 0 ? {} : { cwd: ".", tty: false };
+    const call = { name: "run_command", input: { command: command(place.marker), ...again } };
     return results.length < 2 ? { calls: [call] } : { text: "It may have been done." };
   });
   const done = join(place.workspace, "done");

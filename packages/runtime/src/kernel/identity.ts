@@ -12,6 +12,30 @@ export function identityOf(input: Json): string {
   return sha256(canonical(plain(what)));
 }
 
+/**
+ * What a call says, without what it would be without: values that are its tool's defaults, and empty ones. Where a tool tells
+ * an empty value from none, a person is asked once too often.
+ */
+export function meantBy(input: Json, schema: Json): Json {
+  if (!isObject(input)) return input;
+  const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
+  const said = Object.entries(input).filter(([name, value]) => {
+    const about = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const usual = isObject(about) ? about["default"] : undefined;
+    return usual === undefined ? !isEmpty(value) : canonical(value) !== canonical(usual);
+  });
+  return Object.fromEntries(said);
+}
+
+function isEmpty(value: Json): boolean {
+  if (value !== null && typeof value === "object") return Object.keys(value).length === 0;
+  return value === null || value === false || value === "";
+}
+
+function isObject(value: Json | undefined): value is { [key: string]: Json } {
+  return value !== undefined && value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
 /** Key order is taken out by `canonical`; white space that means nothing, here. */
 export function plain(value: Json): Json {
   if (typeof value === "string") return value.trim().replace(/\s+/g, " ");

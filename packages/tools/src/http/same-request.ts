@@ -44,8 +44,9 @@ function plainEscapes(text: string): string {
   });
 }
 
-/** A body given as text may be the same JSON. */
+/** A body given as text may be the same JSON; an empty one is none. */
 function asJson(body: unknown): unknown {
+  if (body === "") return null;
   if (typeof body !== "string") return body ?? null;
   try {
     return JSON.parse(body);
