@@ -161,7 +161,7 @@ export function describeRun(run: CheckRun): string {
     : run.signal !== null
       ? `ended by ${run.signal}`
       : run.exitCode === null
-        ? "ended without an exit status"
+        ? (run.ended ?? "ended without an exit status")
         : `exit ${run.exitCode}`;
   const { counts } = run;
   const shown =

@@ -1,5 +1,6 @@
 import type { CheckRun } from "@holdfast/protocol";
-import type { BlobStore, Clock, Confinement, Processes, VerifierContext } from "@holdfast/runtime";
+import type { BlobStore, Clock, CommandEnd, Confinement, Processes, VerifierContext } from "@holdfast/runtime";
+import { describeEnd } from "@holdfast/runtime/describe-end";
 import { parseCounts, stripControls } from "./counts.ts";
 
 export interface RunInput {
@@ -64,12 +65,27 @@ export async function runOnce({ processes, blobs, clock }: Runner, input: RunInp
     exitCode: end.type === "exited" ? end.exitCode : null,
     signal: end.type === "signalled" ? end.signal : null,
     timedOut: end.type === "timed_out",
+    ...whyEnded(end),
     durationMs,
     passed: end.type === "exited" && end.exitCode === 0,
     counts: parseCounts(text),
     tail: stripControls(text).slice(-tailBytes),
     output: await blobs.put(output),
   };
+}
+
+/** What stands in the place of an exit status where the command was ended, or is gone. */
+function whyEnded(end: CommandEnd): Pick<CheckRun, "ended"> {
+  switch (end.type) {
+    case "exited":
+    case "signalled":
+    case "timed_out":
+      return {};
+    case "lost":
+      return { ended: "its process is gone and left no exit record" };
+    default:
+      return { ended: describeEnd(end) };
+  }
 }
 
 function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {

@@ -74,3 +74,13 @@ test("a weakened test is not, and the workspace keeps it as it is", async () => 
   rmSync(join(place.dir, "test"), { recursive: true });
   expect((await place.round(baseline, check)).verdict.verdict).toBe("weak");
 });
+
+test("a check that prints more than is kept says so, to people and to the model", async () => {
+  const loud = commandCheck("yes | head -c 40000000");
+  const baseline = await place.verifier.baseline([loud], false, place.context(), new AbortController().signal);
+  const { evidence, verdict } = await place.round(baseline, loud);
+  const says = /reached the output limit of \d+ bytes and was ended/;
+  expect(evidence[0]?.run).toMatchObject({ passed: false, exitCode: null, ended: expect.stringMatching(says) });
+  expect(verdict.report.reasons[0]).toMatch(says);
+  expect(verdict.forModel).toMatch(says);
+});

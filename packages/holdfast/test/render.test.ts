@@ -72,6 +72,16 @@ test("an answer to what changed meanwhile is said not to count, and no deadline 
   expect(told()[1]).toBe("answer   none that counts");
 });
 
+test("a check that was ended says why in the verdict's place, not what it printed first", () => {
+  const lines = wholeTurn.flatMap((event) => {
+    if (event.type !== "check.completed") return [];
+    const { evidence } = event.payload;
+    const run = { ...evidence.run, exitCode: null, passed: false, counts: null, tail: "y\ny\n", ended: "reached a limit and was ended" };
+    return progressOf(200)({ ...event, payload: { evidence: { ...evidence, run } } });
+  });
+  expect(lines.join("\n")).toContain(": fail · reached a limit and was ended · 2.3 s");
+});
+
 test("no line is wider than the terminal and none holds a control code", () => {
   for (const width of [40, 80, 200]) {
     for (const line of wholeTurn.flatMap(progressOf(width))) {

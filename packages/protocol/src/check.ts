@@ -170,6 +170,8 @@ export const checkRun = z.object({
   exitCode: z.number().int().nullable(),
   signal: z.string().nullable(),
   timedOut: z.boolean(),
+  /** Why it was ended without a status of its own, in words: the output limit, another limit, a full disk. */
+  ended: z.string().optional(),
   durationMs: z.number(),
   passed: z.boolean(),
   counts: testCounts.nullable(),

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defineTool, failed, refuse, throwIfLetGo, type ToolPorts } from "./define.ts";
 import { flag, whole } from "./input.ts";
 import { readBytes } from "./output/bytes.ts";
-import { describeEnd } from "./output/describe-end.ts";
+import { describeEnd } from "@holdfast/runtime/describe-end";
 import { waitFor } from "./output/follow.ts";
 import { parseHandle } from "./output/handle.ts";
 import { decoderOf } from "./output/terminal.ts";

@@ -8,7 +8,7 @@ import { defineTool, failed, interrupted, refuse, throwIfLetGo, type ToolPorts }
 import { expectation, expectationOf } from "./expectation.ts";
 import { flag, whole } from "./input.ts";
 import { asked, beyond } from "./beyond.ts";
-import { describeEnd } from "./output/describe-end.ts";
+import { describeEnd } from "@holdfast/runtime/describe-end";
 import { describeRefused } from "./output/describe-refused.ts";
 import { streamOutput, waitFor } from "./output/follow.ts";
 import { handleOf } from "./output/handle.ts";

@@ -256,9 +256,10 @@ function takeNote({ section, text, isAppended }: Note, callId: string, told: Tol
   told.set("notes", others);
 }
 
-function endOf({ exitCode, signal, timedOut }: Evidence["run"]): string {
+function endOf({ exitCode, signal, timedOut, ended, passed }: Evidence["run"]): string {
   if (timedOut) return "timed out";
-  return exitCode === 0 ? "passed" : exitCode === null ? `ended by ${signal}` : `failed, exit ${exitCode}`;
+  if (exitCode !== null) return exitCode === 0 ? "passed" : `failed, exit ${exitCode}`;
+  return ended ?? (signal !== null ? `ended by ${signal}` : passed ? "passed" : "failed");
 }
 
 function goalOf(told: Told): string {

@@ -60,7 +60,7 @@ function describeRefusal(refusal: NonNullable<CallOutcome["refused"]>[number]): 
 /** `fail · 1 failed, 41 passed · exit 1 · 2.3 s`. */
 function describeRun(run: CheckRun): string {
   // Nothing ran: what was read was held against what there is.
-  if (run.exitCode === null && run.signal === null && !run.timedOut) return run.tail.split("\n")[0] ?? "";
+  if (run.exitCode === null && run.signal === null && !run.timedOut && run.ended === undefined) return run.tail.split("\n")[0] ?? "";
   const parts = [run.passed ? "pass" : "fail"];
   if (run.counts !== null) {
     const counts = [
@@ -69,11 +69,12 @@ function describeRun(run: CheckRun): string {
       ...(run.counts.skipped > 0 ? [`${count(run.counts.skipped)} skipped`] : []),
     ];
     parts.push(counts.join(", "));
-  } else {
+  } else if (run.ended === undefined) {
     parts.push("no test counts, exit status only");
   }
   if (run.timedOut) parts.push("timed out");
   else if (run.signal !== null) parts.push(`ended by ${run.signal}`);
+  else if (run.ended !== undefined) parts.push(run.ended);
   else if (run.exitCode !== null) parts.push(`exit ${run.exitCode}`);
   parts.push(duration(run.durationMs));
   return parts.join(" · ");

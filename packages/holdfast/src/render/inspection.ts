@@ -143,6 +143,7 @@ function describeEvidence({
     applies ? (run.passed ? "pass" : "fail") : "not about what was changed",
     ...counts,
     ...(run.exitCode === null ? [] : [`exit ${run.exitCode}`]),
+    ...(run.ended === undefined ? [] : [run.ended]),
     ...(originalInputs === null ? [] : [`with the earlier tests: ${originalInputs}`]),
     ...(sandboxed ? [] : ["without a sandbox"]),
     subjectBefore === subjectAfter ? `on ${shortDigest(subjectAfter)}` : `on ${shortDigest(subjectBefore)}, which it changed`,

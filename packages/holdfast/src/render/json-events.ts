@@ -60,6 +60,7 @@ export function createJsonEvents(checks: readonly Pick<CheckDefinition, "id" | "
       passed: evidence.run.passed,
       exit_code: evidence.run.exitCode,
       timed_out: evidence.run.timedOut,
+      ...(evidence.run.ended === undefined ? {} : { ended: evidence.run.ended }),
       counts:
         evidence.run.counts === null
           ? null

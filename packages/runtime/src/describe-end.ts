@@ -1,6 +1,6 @@
-import type { CommandEnd, CommandLimit } from "@holdfast/runtime/ports/processes";
+import type { CommandEnd, CommandLimit } from "./ports/processes.ts";
 
-/** How a command ended, as the first line of its result. Without its duration: equal results must read equal. */
+/** How a command ended, as the first line of a call's result, or as why a check did not pass. Without its duration: equal results must read equal. */
 export function describeEnd(end: CommandEnd): string {
   switch (end.type) {
     case "exited":
