@@ -25,8 +25,7 @@ const farthest = 120;
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /** Of each of the three ways to cut its bytes, in both alphabets, and as it stands within a URL. */
-export function piecesOf(secret: string): readonly Piece[] {
-  const bytes = new TextEncoder().encode(secret);
+export function piecesOf(bytes: Uint8Array): readonly Piece[] {
   return [0, 1, 2].flatMap((offset) => {
     const text = digitsOf(bytes, offset);
     const edges = edgesOf(bytes, offset);

@@ -1,3 +1,4 @@
+import { programWritings } from "./program-writings.ts";
 import { lineBreak, piecesOf, withEdges, type Edges, type Range } from "./base64-pieces.ts";
 
 /** Shorter values would hit ordinary words. */
@@ -27,17 +28,30 @@ function writingsOf(secret: string): readonly Writing[] {
   // A terminal writes its own line breaks.
   const plain = [secret, ...["\n", "\r\n"].map((end) => secret.replaceAll(/\r?\n/g, end))].flatMap(plainWritings);
   const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const encoded: Writing[] = [...piecesOf(secret), { text: hex }, { text: hex.toUpperCase() }];
+  const encoded: Writing[] = [...piecesOf(bytes), ...piecesOf(utf16(secret)), { text: hex }, { text: hex.toUpperCase() }];
   const writings = [...[...new Set(plain)].map((text) => ({ text })), ...encoded.filter(({ text }) => text.length >= shortestPiece)];
   known.set(secret, writings);
   return writings;
+}
+
+/** As Windows encodes a text before it is written in base64. */
+function utf16(text: string): Uint8Array {
+  return Uint8Array.from({ length: text.length * 2 }, (_, index) => (text.charCodeAt(index >> 1) >> (index % 2 === 0 ? 0 : 8)) & 255);
 }
 
 function plainWritings(text: string): string[] {
   const json = JSON.stringify(text).slice(1, -1);
   const url = encodeURIComponent(text.toWellFormed());
   const nested = [json, JSON.stringify(json).slice(1, -1), json.replaceAll("/", "\\/")];
-  return [text, ...nested, ...nested.map(withoutMarkup), asHtml(text, "&#39;"), asHtml(text, "&#x27;"), ...urlWritings(url)];
+  return [
+    text,
+    ...nested,
+    ...nested.map(withoutMarkup),
+    asHtml(text, "&#39;"),
+    asHtml(text, "&#x27;"),
+    ...urlWritings(url),
+    ...programWritings(text),
+  ];
 }
 
 /** As encoders write URLs: some leave `!'()*` as they are and some the slash, with digits of either size. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { redact, redactDeep, redactionMark } from "../src/redact.ts";
 import { createStreamRedactor } from "../src/redact-stream.ts";
@@ -85,6 +86,37 @@ test("of base64 the whole goes: no digit is left that holds bits of the value, n
   expect(redact(`?a=${encodeURIComponent(Buffer.from("p4ssw0rd+/~~?").toString("base64"))}&b`, ["p4ssw0rd+/~~?"])).toBe(
     `?a=${redactionMark}&b`,
   );
+});
+
+/** As bash quotes it in each of its ways. */
+function shells(text: string): string[] {
+  const quoted = execFileSync("bash", [
+    "-c",
+    `LC_ALL=C.UTF-8; printf '%q' "$1"; printf '\\0'; set -- "$1"; v=$1; echo "\${v@Q}"`,
+    "bash",
+    text,
+  ]);
+  return quoted.toString().trimEnd().split("\0");
+}
+
+test("it goes as shells and escapes write it, also from a stream", () => {
+  const value = `S3cr+t/V'al"ue&9=\\zQ~, $x`;
+  const units = (write: (digits: string) => string, width = 2) =>
+    Array.from(value, (unit) => write(unit.charCodeAt(0).toString(16).padStart(width, "0"))).join("");
+  const writings = [
+    ...shells(value),
+    units((digits) => `\\u${digits}`, 4),
+    units((digits) => `\\\\u${digits.toUpperCase()}`, 4),
+    units((digits) => `&#x${digits};`),
+    Array.from(value, (unit) => `&#${unit.charCodeAt(0)};`).join(""),
+    Buffer.from(value, "utf16le").toString("base64"),
+  ];
+  for (const writing of writings) {
+    expect(redact(`a ${writing} b`, [value]), writing).toMatch(/^a '?\[redacted secret\]'? b$/);
+    const stream = createStreamRedactor(() => [value]);
+    const pieces = `a ${writing} b`.match(/[^]{1,7}/g) ?? [];
+    expect(pieces.map((piece) => stream.push(piece)).join("") + stream.end(), writing).toBe(redact(`a ${writing} b`, [value]));
+  }
 });
 
 test("it goes as other programs write it, from a text and from deep within a value", () => {
