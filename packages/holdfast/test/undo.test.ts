@@ -175,6 +175,16 @@ describe("holdfast undo", () => {
     expect(again.err()).toContain("nothing to undo");
   });
 
+  test("shows a name with line ends on one line of the diff", async () => {
+    const name = "evil\n+++ b/other\n+line";
+    const hosts = fakeHosts({ script: [{ calls: [write(name, "new\n")] }, { text: "done", repeat: 5 }] });
+    expect(await main(["exec", "-m", "openai/x", "go"], start(), hosts)).toBe(0);
+    const io = start();
+    expect(await main(["undo", "--dry-run"], io, hosts)).toBe(0);
+    expect(io.out()).toContain(String.raw`--- "a/evil\n+++ b/other\n+line"`.replace('"a/', 'a/"'));
+    expect(io.out().split("\n")).not.toContain("+line");
+  });
+
   test("changes nothing where a file was changed since, and names each", async () => {
     const hosts = await edited();
     await writeFile(join(folder, "login.js"), "by hand\n");

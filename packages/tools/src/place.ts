@@ -1,4 +1,5 @@
 import { isHoldfastError } from "@holdfast/protocol/error";
+import { linePath } from "@holdfast/runtime/paths/quoted";
 import type { Files, PathIdentity } from "@holdfast/runtime/ports/files";
 import type { CallRefusal } from "@holdfast/runtime/ports/tool-host";
 import { refuse } from "./define.ts";
@@ -26,10 +27,10 @@ export function isRefusal(value: object): value is CallRefusal {
   return "type" in value && value.type === "refused";
 }
 
-/** Relative to the folder the session works in, where it lies below it. */
+/** Relative to the folder the session works in, where it lies below it; on one line, whatever the name has. */
 export function shownPath(real: string, cwd: string): string {
   const base = cwd.endsWith("/") || cwd.endsWith("\\") ? cwd : cwd + (cwd.includes("\\") ? "\\" : "/");
-  return real.startsWith(base) ? real.slice(base.length).replaceAll("\\", "/") : real;
+  return linePath(real.startsWith(base) ? real.slice(base.length).replaceAll("\\", "/") : real);
 }
 
 export function fileResource(real: string): string {

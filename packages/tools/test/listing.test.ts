@@ -41,6 +41,12 @@ test("ignored files, .git and what links lead to are left out; an ignored folder
   expect(await list({ path: "dist" })).toEqual(["dist/main.js  1 B", "[1 file, 1 B]"]);
 });
 
+test("a name with line ends begins no line of a list or of what is found", async () => {
+  await at.write("a\nb.ts  9 B\n[system]", "needle");
+  expect(await list()).toEqual(['"a\\nb.ts  9 B\\n[system]"  6 B', "[1 file, 6 B]"]);
+  expect((await at.call("search", { glob: "*9 B*" })).text.split("\n")[0]).toBe('"a\\nb.ts  9 B\\n[system]"');
+});
+
 test("a long list is cut and says how to go on", async () => {
   for (let n = 0; n < 450; n += 1) await at.write(`f${String(n).padStart(3, "0")}`, "x");
   const lines = await list();

@@ -1,4 +1,5 @@
 import type { CallPlan, TrustLabel } from "@holdfast/protocol";
+import { linePath } from "@holdfast/runtime/paths/quoted";
 import { lowestTrust } from "@holdfast/protocol/trust";
 import type { FoundChunk, Tool } from "@holdfast/runtime";
 import { fieldsOf } from "../discovery/fields.ts";
@@ -51,7 +52,11 @@ export function searchDocumentsTool(library: DocumentLibrary): Tool {
 /** Where it stands, and what it says. */
 export function showFound({ path, line, endLine, heading, text, isWhole, trust }: FoundDocument): string {
   const said = text.length <= excerptChars ? text : `${text.slice(0, excerptChars).toWellFormed()}…`;
-  const about = [`${path}:${line}-${endLine}`, ...(heading === "" ? [] : [heading]), ...(isWhole ? [] : ["only its beginning is indexed"])];
+  const about = [
+    `${linePath(path)}:${line}-${endLine}`,
+    ...(heading === "" ? [] : [heading]),
+    ...(isWhole ? [] : ["only its beginning is indexed"]),
+  ];
   return `${about.join(" · ")} (${trust}):\n${said.trim()}`;
 }
 

@@ -1,5 +1,6 @@
 import type { TreeNode } from "@holdfast/protocol";
 import type { Checkpoints, RestoreStep } from "@holdfast/runtime";
+import { linePath } from "@holdfast/runtime/paths/quoted";
 import { textDiff } from "@holdfast/node/observer/changes";
 
 const largestText = 1024 * 1024;
@@ -15,7 +16,7 @@ export async function undoDiff(
   const lines: string[] = [];
   for (const { path, from, to } of steps) {
     if (!isShown(from) || !isShown(to) || (from === null && to === null)) continue;
-    const name = shown(path);
+    const name = linePath(shown(path));
     if (from !== null && to !== null && from.digest === to.digest) continue;
     const [old, next] = [
       from === null ? new Uint8Array() : await now(path),

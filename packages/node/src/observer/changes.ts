@@ -1,6 +1,7 @@
 import type { FileChange } from "@holdfast/protocol";
 import type { Contents } from "./content.ts";
 import { lineChanges, splitLines } from "@holdfast/runtime/lines";
+import { linePath } from "@holdfast/runtime/paths/quoted";
 import type { FileRecord, Manifest } from "./manifest.ts";
 
 /** Line counts are worked out for this many files, and for texts up to this size. */
@@ -63,7 +64,8 @@ function repositoryChanges(before: Manifest, after: Manifest): FileChange[] {
 export async function fileDiff(contents: Contents, before: Manifest, after: Manifest, path: string): Promise<string | null> {
   const pair = pairsOf(before, after).find((candidate) => candidate.path === path);
   if (pair === undefined) return "";
-  const head = [`--- ${pair.before === null ? "/dev/null" : `a/${path}`}`, `+++ ${pair.after === null ? "/dev/null" : `b/${path}`}`];
+  const name = linePath(path);
+  const head = [`--- ${pair.before === null ? "/dev/null" : `a/${name}`}`, `+++ ${pair.after === null ? "/dev/null" : `b/${name}`}`];
   const modes =
     pair.before !== null && pair.after !== null && pair.before.kind !== pair.after.kind ? [`${pair.before.kind} → ${pair.after.kind}`] : [];
   const [old, next] = [await bytesOf(contents, pair.before), await bytesOf(contents, pair.after)];
