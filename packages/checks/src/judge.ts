@@ -1,5 +1,6 @@
 import type { CheckDefinition, CheckRun, Criterion, Evidence, Report } from "@holdfast/protocol";
 import type { Baseline, Verdict, Verifier } from "@holdfast/runtime";
+import { certainStatus } from "@holdfast/runtime/certain-status";
 import { some } from "./subject.ts";
 
 /** Output of failed checks that the model is shown, in characters, for all of them together. */
@@ -135,10 +136,7 @@ function criterionOf({ check, before, after, now }: Row): Criterion {
 
 /** Whether a command ends well whatever the workspace holds. */
 function isTrivial(check: CheckDefinition): boolean {
-  if (check.kind !== "command") return false;
-  return /(?:\|\||;)\s*(?:true|:|exit 0)\s*$|^(?:\s*(?:true|:|exit 0|(?:echo|printf|pwd|date|sleep)\b[^|&;]*)\s*(?:&&|;|$))+$/.test(
-    check.command,
-  );
+  return check.kind === "command" && certainStatus(check.command) === 0;
 }
 
 function sourceOf(source: "flag" | "config" | "words"): string {

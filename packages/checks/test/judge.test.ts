@@ -155,3 +155,15 @@ test("a run without a sandbox, a signal and a timeout are said as what they are"
   expect(now({ run: run(false, { counts }) })).toContain("3 passed, 1 failed, 2 skipped");
   expect(now({ run: run(true), originalInputsRun: run(true) })).toContain("with the earlier tests: passes");
 });
+
+test("a proposed check that passes whatever is done is marked so, and one that can fail is not", () => {
+  const note = (command: string) => {
+    const proposed = commandCheck(command, { authority: "tool" });
+    const { report } = judge({ ...input, checks: [proposed], evidence: [evidence(true, { checkId: proposed.id })] });
+    return report.criteria[0]?.evidence.includes("it passes whatever is done");
+  };
+  expect(["true", "npm test || true", "true || npm test", "echo fine", "exit 0"].map(note)).not.toContain(false);
+  expect(["npm test", "true && npm test", "npm test && true", "npm test || false", "npm test || exit 1; true"].map(note)).not.toContain(
+    true,
+  );
+});

@@ -72,6 +72,18 @@ test("an answer to what changed meanwhile is said not to count, and no deadline 
   expect(told()[1]).toBe("answer   none that counts");
 });
 
+test("an expectation that was met and would be met whatever happens is marked", () => {
+  const lines = (more: { readonly isTrivial?: true }) =>
+    wholeTurn.flatMap((event) => {
+      if (event.type !== "call.settled" || event.payload.judgement === null) return [];
+      const judgement = { verdict: "met" as const, expected: "exit status 0", observed: "exit status 0", ...more };
+      return progressOf(200)({ ...event, payload: { ...event.payload, judgement } });
+    });
+  const mark = "exit status 0: met, which shows nothing: it would be met whatever happens";
+  expect(lines({ isTrivial: true }).join("\n")).toContain(mark);
+  expect(lines({}).join("\n")).not.toContain("shows nothing");
+});
+
 test("a check that was ended says why in the verdict's place, not what it printed first", () => {
   const lines = wholeTurn.flatMap((event) => {
     if (event.type !== "check.completed") return [];

@@ -1,4 +1,5 @@
 import type { CallOutcome, Expectation, Judgement, TestCounts } from "@holdfast/protocol";
+import { certainStatus } from "./certain-status.ts";
 import type { Bounded } from "./ports/bounded.ts";
 
 interface Part {
@@ -42,7 +43,7 @@ export function judgeExpectation(
     expected: join("expected"),
     observed: join("observed"),
     ...(verdict === "unmet" ? causeOf(outcome) : {}),
-    ...(isTrivial(expect, observed) ? { isTrivial: true as const } : {}),
+    ...(isTrivial(expect, outcome, observed) ? { isTrivial: true as const } : {}),
   };
 }
 
@@ -140,21 +141,25 @@ export function expectedFiles(expect: Expectation | undefined): string[] {
   return [expect?.fileChanged, expect?.fileUnchanged, expect?.fileExists].filter((path) => path !== undefined);
 }
 
-/** Ends that make every command succeed. */
-const alwaysWell = /(?:\|\||;|&&)\s*(?:true|:|exit 0)\s*$/;
-
 /** Whether it would be met whatever the call does. */
-function isTrivial(expect: Expectation, { command, bounded }: Observed): boolean {
-  const { exitCode, outputContains, outputMatches, ...others } = expect;
+function isTrivial(expect: Expectation, outcome: CallOutcome, { command, bounded }: Observed): boolean {
+  const { exitCode, outputContains, outputMatches, fileExists, ...others } = expect;
   if (Object.values(others).some((value) => value !== undefined)) return false;
   const isPrinted = (text: string): boolean =>
     text.trim() === "" || (command !== undefined && /\b(?:echo|printf)\b/.test(command) && command.includes(text));
   const real = [
-    exitCode !== undefined && !(exitCode === 0 && command !== undefined && alwaysWell.test(command)),
+    exitCode !== undefined && (command === undefined || certainStatus(command) !== exitCode),
+    fileExists !== undefined && !isAsBefore(fileExists, outcome),
     outputContains !== undefined && !isPrinted(outputContains),
     outputMatches !== undefined && bounded?.(() => patternOf(outputMatches)?.test(""))?.value !== true,
   ];
   return !real.includes(true);
+}
+
+/** Whether a file was there before the call just as it is after it. */
+function isAsBefore(path: string, { files }: CallOutcome): boolean {
+  const file = files?.find((one) => one.path === path);
+  return file !== undefined && file.before !== null && file.before === file.after;
 }
 
 function patternOf(source: string): RegExp | null {

@@ -57,6 +57,10 @@ test.each([
   [{ outputMatches: ".*" }, "make"],
   [{ exitCode: 0 }, "make || true"],
   [{ exitCode: 0, outputMatches: "x?" }, "make; exit 0"],
+  [{ exitCode: 0 }, "exit 0"],
+  [{ exitCode: 0, outputContains: "all well" }, "echo all well || true"],
+  [{ exitCode: 0 }, "true || make"],
+  [{ exitCode: 0 }, "(cd a && make) || true"],
 ])("%j of `%s` is trivial", (expected, command) => {
   expect(judgeExpectation(expected, done("all well", { exitCode: 0 }), { command, counts: null, bounded })).toMatchObject({
     verdict: "met",
@@ -67,8 +71,21 @@ test.each([
 test.each([
   [{ exitCode: 0 }, "make"],
   [{ exitCode: 1 }, "make || true"],
+  [{ exitCode: 0 }, "make && true"],
+  [{ exitCode: 0 }, "true && make"],
+  [{ exitCode: 0 }, "set -e; make; true"],
+  [{ exitCode: 0 }, "make || exit 1; true"],
+  [{ exitCode: 0 }, "echo well | make"],
+  [{ exitCode: 0 }, "sh <<E\nexit 0\nE"],
+  [{ exitCode: 0 }, "if make; then exit 1; fi"],
   [{ outputContains: "3 passed" }, "make test"],
   [{ fileExists: "a", outputMatches: "" }, "make"],
 ])("%j of `%s` is not", (expected, command) => {
   expect(judgeExpectation(expected, done("", {}), { command, counts: null, bounded })?.isTrivial).toBeUndefined();
+});
+
+test("a file that was there before, as it is, shows nothing; one that came or changed does", () => {
+  const judged = (before: string | null, after: string | null) =>
+    judgeExpectation({ fileExists: "a" }, done("", { files: [{ path: "a", before, after }] }))?.isTrivial;
+  expect([judged("1", "1"), judged(null, "1"), judged("1", "2"), judged("1", null)]).toEqual([true, undefined, undefined, undefined]);
 });

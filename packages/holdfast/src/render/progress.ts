@@ -112,10 +112,17 @@ export function createProgress(options: ProgressOptions): (event: RecordedEvent)
       lines.push(...row("", `${change} ${file.path}`));
     }
     if (judgement !== null) {
-      const paint = judgement.verdict === "met" ? style.good : judgement.verdict === "unmet" ? style.bad : style.care;
+      const isTrivial = judgement.isTrivial === true;
+      const paint = judgement.verdict === "met" && !isTrivial ? style.good : judgement.verdict === "unmet" ? style.bad : style.care;
       const cause = judgement.cause === undefined ? "" : ` (${judgement.cause.replace("_", " ")})`;
       lines.push(...row("expected", judgement.expected, style.dim));
-      lines.push(...row("observed", `${sanitizeOutput(judgement.observed)}: ${judgement.verdict}${cause}`, paint));
+      lines.push(
+        ...row(
+          "observed",
+          `${sanitizeOutput(judgement.observed)}: ${judgement.verdict}${cause}${isTrivial ? ", which shows nothing: it would be met whatever happens" : ""}`,
+          paint,
+        ),
+      );
     }
     return lines;
   };
