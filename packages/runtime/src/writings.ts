@@ -1,5 +1,6 @@
-import { programWritings } from "./program-writings.ts";
 import { lineBreak, piecesOf, withEdges, type Edges, type Range } from "./base64-pieces.ts";
+import { programWritings } from "./program-writings.ts";
+import { beginningOfHex, lengthBegun, spacedHex } from "./spaced-hex.ts";
 
 /** Shorter values would hit ordinary words. */
 export const shortestSecret = 8;
@@ -27,11 +28,15 @@ function writingsOf(secret: string): readonly Writing[] {
   const bytes = new TextEncoder().encode(secret);
   // A terminal writes its own line breaks.
   const plain = [secret, ...["\n", "\r\n"].map((end) => secret.replaceAll(/\r?\n/g, end))].flatMap(plainWritings);
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const hex = hexOf(secret);
   const encoded: Writing[] = [...piecesOf(bytes), ...piecesOf(utf16(secret)), { text: hex }, { text: hex.toUpperCase() }];
   const writings = [...[...new Set(plain)].map((text) => ({ text })), ...encoded.filter(({ text }) => text.length >= shortestPiece)];
   known.set(secret, writings);
   return writings;
+}
+
+function hexOf(secret: string): string {
+  return Array.from(new TextEncoder().encode(secret), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** As Windows encodes a text before it is written in base64. */
@@ -78,6 +83,8 @@ interface Writings {
   readonly inJson: readonly string[];
   /** Those that a program may break into lines wherever it likes. */
   readonly breakable: readonly string[];
+  /** The values in hex, in lower case. */
+  readonly hexes: readonly string[];
   /** Of those in base64. */
   readonly edges: ReadonlyMap<string, Edges>;
   /** Matches the end of a text that may be a digit before one of them. */
@@ -99,6 +106,7 @@ function listsOf(secrets: readonly string[]): Writings {
     all,
     inJson,
     breakable: all.filter((writing) => /^[\w+/-]+$/.test(writing)),
+    hexes: secrets.filter((secret) => secret.length >= shortestSecret).map(hexOf),
     edges,
     before: digits === "" ? null : new RegExp(`[${digits}]$`),
   };
@@ -114,7 +122,7 @@ export function writingsOfAll(secrets: readonly string[]): readonly string[] {
 const breaks = new RegExp(`(?<=[\\w+/-])${lineBreak}(?=[\\w+/-])`, "g");
 
 /** Where a text holds a secret that was broken into lines, as base64 and hex are. */
-export function brokenWritings(text: string, secrets: readonly string[]): Range[] {
+function brokenIntoLines(text: string, secrets: readonly string[]): Range[] {
   const { breakable, edges } = listsOf(secrets);
   if (breakable.length === 0) return [];
   const whole = text.replace(breaks, "");
@@ -125,6 +133,11 @@ export function brokenWritings(text: string, secrets: readonly string[]): Range[
       const pattern = new RegExp([...writing].map((digit) => (digit === "+" ? "\\+" : digit)).join(`(?:${lineBreak})?`), "g");
       return [...text.matchAll(pattern)].map(({ 0: found, index }) => withEdges(text, index, index + found.length, edges.get(writing)));
     });
+}
+
+/** The same, and in hex with something between the bytes. */
+export function brokenWritings(text: string, secrets: readonly string[]): Range[] {
+  return [...brokenIntoLines(text, secrets), ...spacedHex(text, listsOf(secrets).hexes)];
 }
 
 /** Whether any string of a value, given as its JSON text, holds any of them, in whatever writing. */
@@ -165,7 +178,7 @@ function marked(text: string, ranges: readonly Range[], mark: string): string {
  * text's length where it is none.
  */
 export function beginningOfSecret(text: string, secrets: readonly string[]): number {
-  const { all, breakable, before } = listsOf(secrets);
+  const { all, breakable, before, hexes } = listsOf(secrets);
   const longest = all[0]?.length ?? 0;
   const start = Math.max(0, text.length - 2 * longest);
   const tail = text.slice(start);
@@ -173,7 +186,7 @@ export function beginningOfSecret(text: string, secrets: readonly string[]): num
   let broken = begun(breakable, tail.replaceAll(/[\r\n \t]/g, ""));
   let at = text.length;
   for (; broken > 0; at -= 1) if (!/[\r\n \t]/.test(text[at - 1] ?? "")) broken -= 1;
-  const from = Math.min(text.length - begun(all, tail), at);
+  const from = Math.min(text.length - begun(all, tail), at, beginningOfHex(text, hexes));
   const edge = from < text.length ? text.slice(start, from).trimEnd().length + start : from;
   return edge > start && before?.test(text.slice(edge - 1, edge)) === true ? edge - 1 : from;
 }
@@ -186,16 +199,8 @@ export function openEdge(text: string, secrets: readonly string[]): number {
   const joined = tail.replaceAll(/[\r\n \t]/g, "");
   const open = [...edges].flatMap(([writing, own]): number[] => {
     if (own.open === null || !joined.includes(writing)) return [];
-    const found = [...wholeWritings(tail, writing, secrets), ...brokenWritings(tail, secrets)];
+    const found = [...wholeWritings(tail, writing, secrets), ...brokenIntoLines(tail, secrets)];
     return found.flatMap(({ from, piece }) => (own.open?.test(tail.slice(piece)) === true ? [start + from] : []));
   });
   return Math.min(text.length, ...open);
-}
-
-/** How much of a writing's beginning a text ends with, short of the whole. */
-function lengthBegun(writing: string, text: string): number {
-  for (let length = Math.min(writing.length - 1, text.length); length > 0; length -= 1) {
-    if (text.endsWith(writing.slice(0, length))) return length;
-  }
-  return 0;
 }

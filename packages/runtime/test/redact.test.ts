@@ -119,6 +119,32 @@ test("it goes as shells and escapes write it, also from a stream", () => {
   }
 });
 
+test("it goes in hex whatever stands between its bytes, also from a stream", () => {
+  const value = "S3cr+t/Value&9=zQ-of-more-than-a-line";
+  const bytes = Array.from(Buffer.from(value), (byte) => byte.toString(16));
+  const dump = (command: string) => execFileSync("sh", ["-c", command], { input: value }).toString().trimEnd();
+  const writings = [
+    dump("od -An -tx1"),
+    bytes.join(":"),
+    bytes.join("-").toUpperCase(),
+    bytes.map((byte) => `0x${byte}`).join(", "),
+    bytes.map((byte) => `\\x${byte}`).join(""),
+    bytes.map((byte) => `%${byte}`).join(""),
+    (bytes.join("").match(/.{1,8}/g) ?? []).join(" "),
+  ];
+  for (const writing of writings) {
+    const clean = redact(`go ${writing} on`, [value]);
+    expect(clean.replaceAll(/\s+/g, " "), writing).toMatch(/^go (?:0x|\\x|%)?\[redacted secret\] on$/);
+    expect(JSON.stringify(redactDeep({ x: [writing] }, [value])), writing).toContain(redactionMark);
+    for (const size of [1, 2, 3, 7, 50]) {
+      const stream = createStreamRedactor(() => [value]);
+      const cut = `go ${writing} on`.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+      expect(cut.map((piece) => stream.push(piece)).join("") + stream.end(), `${writing} by ${size}`).toBe(clean);
+    }
+  }
+  expect(redact("12:34:56 53 33 be added, 0xde 0xad", [value])).toBe("12:34:56 53 33 be added, 0xde 0xad");
+});
+
 test("it goes as other programs write it, from a text and from deep within a value", () => {
   const hard = `p4ss'(w)/+rd "<ü>" &\nmore!*`;
   const python = encodeURIComponent(hard)
