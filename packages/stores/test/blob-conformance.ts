@@ -76,5 +76,11 @@ export function describeBlobs(
       expect(await blobs.get(kept)).toEqual(bytesOf("kept"));
       expect(await blobs.collect(new Set([kept]), 0)).toBe(0);
     });
+
+    it("collects among those that are named alone, where some are", async () => {
+      const [kept, named, other] = [await blobs.put(bytesOf("kept")), await blobs.put(bytesOf("named")), await blobs.put(bytesOf("other"))];
+      expect(await blobs.collect(new Set([kept]), 0, new Set([kept, named]))).toBe(1);
+      expect([await blobs.has(kept), await blobs.has(named), await blobs.has(other)]).toEqual([true, false, true]);
+    });
   });
 }

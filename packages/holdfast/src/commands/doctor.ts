@@ -1,4 +1,4 @@
-import { access, constants, stat } from "node:fs/promises";
+import { access, constants, stat, statfs } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { CareLook } from "../care/look.ts";
@@ -50,6 +50,8 @@ interface Finding {
 }
 
 const oldestNode = [22, 19] as const;
+/** Bytes: a session can't be saved for long with fewer. */
+const tooLittleSpace = 1_000_000;
 
 async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const home = homeFolder(io.env, io.cwd);
@@ -96,7 +98,14 @@ async function checkHome(home: string): Promise<Finding> {
   try {
     await ensureHome(home);
     await access(home, constants.W_OK | constants.X_OK);
-    return { about: "home", state: "ok", text: home };
+    const { bavail, bsize } = await statfs(home);
+    return bavail * bsize < tooLittleSpace
+      ? {
+          about: "home",
+          state: "problem",
+          text: `the disk of ${home} is full: free some space, or holdfast sessions prune --older-than 30d`,
+        }
+      : { about: "home", state: "ok", text: home };
   } catch {
     return { about: "home", state: "problem", text: `${home} can't be written: make it yours, or set HOLDFAST_HOME to a folder that is` };
   }

@@ -16,6 +16,7 @@ import { lazyCheckpoints } from "./checkpoints.ts";
 import { createHttp } from "./http.ts";
 import { openKnowledge } from "./knowledge.ts";
 import { openMcp } from "./mcp.ts";
+import { makingRoom } from "./making-room.ts";
 import { createModels } from "./model.ts";
 import { createReplays } from "./replay.ts";
 import { hiddenFiles, secretsNow } from "./secret-paths.ts";
@@ -65,7 +66,7 @@ async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Lo
   ]);
   await noteLostStore(home);
   const mayCollect = async (): Promise<boolean> => (await keptStores(home)).length === 0;
-  return { log: openSqliteLog(storePath(home)), blobs: openFileBlobs(join(home, "blobs"), mayCollect) };
+  return { log: makingRoom(openSqliteLog(storePath(home)), home), blobs: openFileBlobs(join(home, "blobs"), mayCollect) };
 }
 
 /** Everything a session in this workspace needs. Independent parts are loaded side by side: start-up is what a person waits for. */

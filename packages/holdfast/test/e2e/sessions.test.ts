@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import type { Place } from "./run.ts";
 import { createPlace, filesBelow, until } from "./run.ts";
+import { mountable, mountSmallDisk } from "../../../stores/test/disk.ts";
 
 const lines = (text: string) =>
   text
@@ -49,6 +50,47 @@ describe("sessions on disk", () => {
     expect(existsSync(folder)).toBe(false);
     expect((await place.start(["sessions", "verify", left]).finished).code).toBe(0);
   });
+
+  test.each([["", null] as const, ...mountable(8).map((size) => [", on a disk without a byte of space", size] as const)])(
+    "deleting one takes its contents away at once, and leaves those that others refer to%s",
+    async (_, size) => {
+      const disk = size === null ? null : mountSmallDisk(size);
+      try {
+        const place = await createPlace(
+          (results, sampling) =>
+            results.length === 0
+              ? { calls: [{ name: "run_command", input: { command: `echo ${sampling} > mine; echo more >> shared` } }] }
+              : { text: "Done." },
+          { mine: "0\n", shared: "of both\n" },
+        );
+        const home = disk === null ? join(place.home, ".holdfast") : join(disk.folder, "home");
+        const env = { HOLDFAST_HOME: home };
+        const run = async (...args: string[]) => place.start(args, { env }).finished;
+        const referenced = (): string[] => {
+          const db = new DatabaseSync(join(home, "sessions.db"), { readOnly: true });
+          const rows = db.prepare("SELECT DISTINCT blob FROM blob_refs WHERE blob <> ''").all();
+          db.close();
+          return rows.map(({ blob }) => String(blob));
+        };
+        await run("exec", "go");
+        await run("exec", "go again");
+        const [session = ""] = lines((await run("sessions", "list", "--json")).stdout).map((line) => String(line["session"]));
+        const before = referenced();
+        disk?.fill(0);
+        if (disk !== null) expect((await run("doctor")).stdout.replaceAll(/\s+/g, " ")).toContain("is full: free some space");
+        const { code, stderr } = await run("sessions", "delete", session);
+        expect({ code, stderr }).toEqual({ code: 0, stderr: `deleted ${session}\n` });
+        const after = referenced();
+        const own = before.filter((blob) => !after.includes(blob));
+        expect([own.length > 0, after.length > 0]).toEqual([true, true]);
+        const stored = readdirSync(join(home, "blobs"), { recursive: true, withFileTypes: true }).map(({ name }) => name);
+        expect(own.filter((blob) => stored.includes(blob))).toEqual([]);
+        expect(after.filter((blob) => !stored.includes(blob))).toEqual([]);
+      } finally {
+        disk?.unmount();
+      }
+    },
+  );
 
   test("a session whose command still runs, or whose turn is open, is never pruned", async () => {
     const place = await createPlace((results) =>

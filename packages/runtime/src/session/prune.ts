@@ -1,7 +1,7 @@
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Ports, SessionRow } from "../ports/index.ts";
-import { blobGraceMs, deleteSession } from "./delete.ts";
-import { openLock } from "./hold.ts";
+import { blobGraceMs, isInUse } from "./contents.ts";
+import { removeSession } from "./delete.ts";
 
 export interface PruneWish {
   /** Sessions without a change for so long go. */
@@ -83,25 +83,28 @@ export async function planPrune(ports: PrunePorts, wish: PruneWish): Promise<Pru
  */
 export async function prune(ports: PrunePorts, plan: PrunePlan): Promise<string[]> {
   const deleted: string[] = [];
+  const weights = await ports.log.weigh(plan.going.map(({ row }) => row.session));
+  const contents = { blobs: new Set(weights.flatMap(({ blobs }) => blobs)), graceMs: blobGraceMs };
   for (const { row } of plan.going) {
     if (!(await isAtRest(ports, row))) continue;
     try {
-      await deleteSession(ports, row.session, row.seq);
+      await removeSession(ports, row.session, contents, row.seq);
       deleted.push(row.session);
     } catch (error) {
       if (!isHoldfastError(error, "stale_driver")) throw error;
     }
   }
-  if (deleted.length > 0) await ports.blobs.collect(await ports.log.referencedBlobs(), blobGraceMs);
+  if (deleted.length > 0) {
+    const referenced = await ports.log.referencedBlobs();
+    await ports.blobs.collect(referenced, blobGraceMs, contents.blobs);
+    await ports.blobs.collect(referenced, blobGraceMs);
+  }
   return deleted;
 }
 
 async function isAtRest({ log, processes }: PrunePorts, { session, status }: SessionRow): Promise<boolean> {
   if (status !== "idle" || (await log.inbox(session)).length > 0) return false;
-  for (const lock of [`session:${session}`, openLock(session)]) {
-    const holder = await log.holder(lock);
-    if (holder !== null && processes.isAlive(holder)) return false;
-  }
+  if (await isInUse({ log, processes }, session)) return false;
   return !(await processes.remains(session)).isRunning;
 }
 

@@ -1,9 +1,7 @@
+import { blobGraceMs } from "../../care/look.ts";
 import { assertFree, sessionById } from "../../session/find-session.ts";
 import type { Call } from "./call.ts";
 import { withHost } from "./call.ts";
-
-/** A blob is written before the commit that refers to it; younger ones may belong to a commit that is under way. */
-const blobGraceMs = 60 * 60 * 1000;
 
 export async function deleteSessions(call: Call, ids: readonly string[]): Promise<number> {
   await withHost(call, async ({ ports, runtime }) => {
