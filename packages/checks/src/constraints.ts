@@ -36,7 +36,7 @@ export function flagConstraints(texts: readonly string[]): CheckDefinition[] {
 }
 
 const someDependencies =
-  /^(?:please\s+)?(?:no (?:new|other|more)|(?:do(?:n['’]t| not)|never|must(?:n['’]t| not)) (?:add|install|introduce|use|pull in) (?:any |a )?(?:new |other |more )?|without adding (?:any |a )?(?:new )?)\s*(?:npm |third[- ]party |external |runtime )?(?:dependenc(?:y|ies)|packages?|librar(?:y|ies))$/i;
+  /^(?:please\s+)?(?:no (?:new|other|more)|(?:do(?:n['’]t| not)|never|must(?:n['’]t| not)) (?:add|install|introduce|use|pull in) (?:any |a )?(?:new |other |more )?|without adding (?:any |a )?(?:new )?)\s*(?:npm |third[- ]party |external |runtime )?(?:dependenc(?:y|ies)|deps?|packages?|librar(?:y|ies))$/i;
 const untouched =
   /^(?:please\s+)?(?:(?:do(?:n['’]t| not)|never|must(?:n['’]t| not)) (?:touch|change|edit|modify|delete|remove|rename|move)|without (?:touching|changing|editing|modifying)|leave|keep)\s+(?:anything in |(?:the )?(?:files?|folders?|director(?:y|ies)) (?:in )?)?(.+?)(?:\s+(?:alone|unchanged|untouched|as-is|as (?:it|they) (?:is|are)))?$/i;
 const within =

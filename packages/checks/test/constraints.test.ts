@@ -22,6 +22,7 @@ describe("what words limit", () => {
 describe("a constraint that code can judge is a check", () => {
   test.each([
     ["no new dependencies", { kind: "diff", addsNoDependencies: true }],
+    ["no new deps", { kind: "diff", addsNoDependencies: true }],
     ["Don't add any new npm packages.", { kind: "diff", addsNoDependencies: true }],
     ["don't touch src/api or `docs`", { kind: "diff", never: ["/src/api", "/src/api/**", "/docs", "/docs/**"] }],
     ["leave config/*.toml alone", { kind: "diff", never: ["config/*.toml"] }],
