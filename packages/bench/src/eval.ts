@@ -4,6 +4,7 @@
  * `--json` writes {name, figures, misses} to standard output; without it a table is written.
  */
 import { parseArgs } from "node:util";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Evaluate, Figure } from "./eval/evaluation.ts";
 
 /** Loaded by name, so that one evaluation needs nothing of another. */
@@ -46,6 +47,11 @@ const { figures, misses } = await evaluate({
   ...(typeof values.count === "string" && { count: Number(values.count) }),
   ...(typeof values.seed === "string" && { seed: values.seed }),
   rest,
+}).catch((error: unknown) => {
+  const problem = problemOf(error);
+  if (problem === null) throw error;
+  console.error(problem);
+  process.exit(2);
 });
 if (values.json === true) console.log(JSON.stringify({ name, figures, misses }, null, 2));
 else {
@@ -58,4 +64,13 @@ process.exitCode = figures.some((figure) => figure.isMet === false) ? 1 : 0;
 function line({ name: title, value, goal, isMet, n, interval }: Figure): string {
   const mark = isMet === undefined ? " " : isMet ? "✓" : "✗";
   return `${mark} ${title.padEnd(56)} ${String(Number(value.toFixed(4))).padStart(8)}${n === undefined ? "" : ` of n = ${n}`}${interval === undefined ? "" : ` (${interval.map((end) => end.toFixed(3)).join(" to ")})`}${goal === undefined ? "" : `   goal: ${goal}`}`;
+}
+
+/** What whoever started it can mend: data that isn't there, or a wrong option. Null of anything else. */
+function problemOf(error: unknown): string | null {
+  if (isHoldfastError(error, "usage")) return [error.message, ...(error.hint === undefined ? [] : [error.hint])].join(" ");
+  const { code, path, syscall = "" } = error as NodeJS.ErrnoException;
+  const isMissing = (code === "ENOENT" || code === "ENOTDIR") && ["open", "scandir"].includes(syscall);
+  if (!isMissing || path === undefined) return null;
+  return `Its cases can't be read: there is no ${path}. Name the folder that holds them with --data DIR.`;
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,4 +42,14 @@ test("steps count together for their task, same-named tools of other servers cou
   expect(value("BFCL: recall@5")).toMatchObject({ value: 0.75, n: 2, isMet: false });
   expect(value("BFCL: all tools@10")).toMatchObject({ value: 0.5, n: 2, isMet: false, interval: [0, 1] });
   expect(misses).toEqual([{ set: "BFCL", id: "half", missing: ["open_door"] }]);
+});
+
+test("data that isn't there is said in one line", () => {
+  const program = join(import.meta.dirname, "../src/eval.ts");
+  const { status, stderr } = spawnSync(process.execPath, [program, "tool-search", "--data", join(folder, "none")], { encoding: "utf8" });
+  const missing = join(folder, "none/livemcpbench/tools.json");
+  expect([status, stderr]).toEqual([
+    2,
+    `Its cases can't be read: there is no ${missing}. Name the folder that holds them with --data DIR.\n`,
+  ]);
 });
