@@ -1,12 +1,12 @@
 import type { Mandate } from "./action.ts";
 import type { Atom } from "./atoms.ts";
-import { atomsOf, isAddress } from "./atoms.ts";
+import { atomsOf, hostOf, isAddress } from "./atoms.ts";
 import { judgeDictation } from "./dictation.ts";
 import type { Marked } from "./disguise.ts";
 import { disguisedIn } from "./disguise.ts";
 import type { Finding } from "./finding.ts";
 import type { FlowMemory } from "./memory.ts";
-import { isPickedOut, isPointedTo, isProseMeant, isSaid, originOf, proseWith } from "./origin.ts";
+import { isKnownHost, isPickedOut, isPointedTo, isProseMeant, isSaid, originOf, proseWith } from "./origin.ts";
 import { privateParts } from "./private.ts";
 import { readRequest } from "./request.ts";
 import type { Slot } from "./slots.ts";
@@ -44,9 +44,13 @@ function isJudgedWhole(role: Slot["role"]): boolean {
 /** What a text says without saying it: an address that only others' text names, or a code, in another writing or in parts. */
 function judgeDisguised(memory: FlowMemory, texts: readonly Slot[], tells: boolean): Finding[] {
   const whole = texts.map(({ value }) => String(value)).join("\n");
-  const plain = new Set(atomsOf(whole).map(({ key }) => key));
+  const atoms = atomsOf(whole);
+  const plain = new Set(atoms.map(({ key }) => key));
+  // What is told plainly, is judged as it stands.
+  const hosts = atoms.filter(({ kind }) => kind === "url" || kind === "email").map(hostOf);
+  const isPlainHost = (part: string): boolean => hosts.some((host) => host === part || host.endsWith(`.${part}`));
   const isOthers = ({ atom, part }: Marked): boolean =>
-    part !== undefined && isSaid(memory, part)
+    part !== undefined && (isSaid(memory, part) || isPlainHost(part) || (part.includes(".") && isKnownHost(memory, atom)))
       ? false
       : isAddress(atom)
         ? originOf(memory, atom.text).from === "prose"

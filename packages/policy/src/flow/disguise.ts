@@ -23,12 +23,22 @@ export function mark(marks: Marks, atom: Atom): void {
   if (atom.kind === "url" && /^[^/:.]+\.\p{Lu}[^/:.]*$/u.test(atom.text)) return;
   add(marks, { atom, letters: lettersOf(atom.key.replace(/^www\./, "")).letters }, isAddress(atom) ? shortestAddress : shortestCode);
   for (const part of partsOf(atom)) add(marks, { atom, letters: lettersOf(part).letters, part }, shortestAddress);
+  for (const part of hostsOf(atom)) {
+    const { letters } = lettersOf(part);
+    add(marks, { atom, letters, part }, shortestAddress);
+    // A short one is found only by its signs: "it is" is no "it.is".
+    if (letters.length < shortestAddress) put(marks, { atom, letters, part }, signed(part));
+  }
 }
 
 function add(marks: Marks, marked: Marked, shortest: number): void {
-  const { letters, part } = marked;
+  const { letters } = marked;
   if (letters.length < shortest) return;
-  const key = letters.slice(0, gram);
+  put(marks, marked, letters.slice(0, gram));
+}
+
+function put(marks: Marks, marked: Marked, key: string): void {
+  const { letters, part } = marked;
   const found = marks.get(key);
   if (found === undefined) marks.set(key, [marked]);
   else if (found.some((other) => other.letters === letters && (other.part === undefined) === (part === undefined))) return;
@@ -50,6 +60,46 @@ function partsOf({ kind, key }: Atom): string[] {
 }
 const accountPart = 12;
 
+/** The host of a link, and the domains around it: "see quickbox dot com" leads there as well. */
+function hostsOf({ kind, key, text }: Atom): string[] {
+  if (kind !== "url") return [];
+  const labels = key
+    .replace(/^www\./, "")
+    .replace(/[/?#:].*$/, "")
+    .split(".");
+  const isPlain = /^[^/]*$/.test(text);
+  // "Finish it.so we can go": a blank is missing there.
+  if (labels.length < 2 || (isPlain && labels.length === 2 && commonWord.test(labels[1]!))) return [];
+  return labels
+    .slice(0, -1)
+    .map((_, at) => labels.slice(at))
+    .slice(0, mostLabels)
+    .filter((rest) => rest.length > 2 || labels.length === 2 || !/^(?:com?|org|net|gov|ac|edu|or|ne)$/.test(rest[0]!))
+    .map((rest) => rest.join("."));
+}
+const mostLabels = 4;
+const commonWord =
+  /^(?:so|is|it|in|at|be|me|my|no|to|as|am|do|us|an|by|go|pm|if|or|of|on|we|he|you|the|and|but|please|thanks|then|this|that)$/;
+
+/** As it is looked for among what stands around signs. */
+function signed(host: string): string {
+  return `.${host
+    .split(".")
+    .map((label) => lettersOf(label).letters)
+    .join(".")}`;
+}
+
+/** Hosts that a text tells with blanks, brackets or words around or for their signs: "evil . com", "evil[.]com". */
+function hostsToldIn(text: string): string[] {
+  const told = alike(text).replaceAll(toldDot, ".");
+  return [...told.matchAll(/[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu)].flatMap(([run]) => {
+    const labels = run.replaceAll("-", "").split(".");
+    return labels.flatMap((_, at) =>
+      [2, 3, 4].flatMap((count) => (at + count <= labels.length ? [`.${labels.slice(at, at + count).join(".")}`] : [])),
+    );
+  });
+}
+
 /**
  * The marked atoms that a text holds in another writing than their own: with blanks or signs between, "dot" and "at" in
  * words, letters of another script or width that look the same, backwards, percent-encoded, as HTML entities, base64 or hex.
@@ -57,8 +107,10 @@ const accountPart = 12;
 export function disguisedIn(marks: Marks, text: string): Marked[] {
   if (marks.size === 0) return [];
   const found = new Map<string, Marked>();
+  const note = (marked: Marked): void => void found.set(`${marked.atom.key}\n${marked.part ?? ""}`, marked);
   for (const reading of readingsOf(text.slice(0, longest))) {
     const own = lettersOf(reading);
+    for (const host of hostsToldIn(reading)) for (const marked of marks.get(host) ?? []) note(marked);
     for (const { letters, starts } of reading === text
       ? [own, turned(own), digitsOf(text), digitsOf(inDigits(text))]
       : [own, turned(own)]) {
@@ -69,7 +121,7 @@ export function disguisedIn(marks: Marks, text: string): Marked[] {
           // Digits stand beside digits by chance; an address is long enough to be meant.
           const end = at + wanted.length;
           const isLong = isAddress(atom) && (part === undefined || atom.kind === "account");
-          if (isLong || (starts.has(at) && (end === letters.length || starts.has(end)))) found.set(atom.key, found.get(atom.key) ?? marked);
+          if (isLong || (starts.has(at) && (end === letters.length || starts.has(end)))) note(marked);
         }
       }
     }
@@ -115,16 +167,25 @@ interface Letters {
   readonly starts: ReadonlySet<number>;
 }
 
-/** A text as its letters and digits alone, those that look alike as one, and without the words that stand for "." and "@". */
-function lettersOf(text: string): Letters {
-  const plain = text
+/** A text in small plain letters, those that look alike as one. */
+function alike(text: string): string {
+  return text
     .normalize("NFKD")
     .replaceAll(/\p{M}/gu, "")
     .toLowerCase()
     .replaceAll(/[^\u0020-\u007e]/gu, (letter) => looksLike.get(letter) ?? letter)
-    .replaceAll(/\b(?:dot|at|punkt|point|arroba)\b/g, " ")
     .replaceAll(/[1i|]/g, "l")
     .replaceAll("0", "o");
+}
+
+const dots = "dot|period|full stop|punkt|point|punto|ponto".replaceAll("i", "l");
+const otherSigns = "at|arroba|slash|barra|colon|hyphen|dash|underscore".replaceAll("i", "l");
+const signWords = new RegExp(`\\b(?:${dots}|${otherSigns})\\b`, "g");
+const toldDot = new RegExp(`\\s{0,3}[\\[({<]?\\s{0,3}(?:\\.|\\b(?:${dots})\\b)\\s{0,3}[\\])}>]?\\s{0,3}`, "g");
+
+/** A text as its letters and digits alone, those that look alike as one, and without the words that stand for signs. */
+function lettersOf(text: string): Letters {
+  const plain = alike(text).replaceAll(signWords, " ");
   let letters = "";
   const starts = new Set<number>();
   for (const [word] of plain.matchAll(/[\p{L}\p{N}]+/gu)) {
