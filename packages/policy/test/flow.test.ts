@@ -51,6 +51,46 @@ describe("what a call only looks at", () => {
     const tools = { list_open_issues: { description: "For issues.", properties: {}, hints: {} } };
     expect(await session("Show me the open issues.").decide("list_open_issues", {}, { tools })).toMatchObject({ decision: "allow" });
   });
+  test("isn't taken from a hint where the name or another hint says that something is done, or where the program does", async () => {
+    const properties = { to: { type: "string" }, text: { type: "string" }, sql: { type: "string" }, code: { type: "string" } } as const;
+    const decide = async (name: string, input: Record<string, string> = {}, hints: object = {}) => {
+      const tools = { [name]: { description: "Reads a database.", properties, hints: { reads: true, ...hints } } };
+      return (await session("What's in my mail?").saw("find_messages", {}, mails("")).decide(name, input, { tools })).decision;
+    };
+    const doing =
+      "getAndPay get_and_delete lookup_and_purge find_or_create check_out_cart show_me_transfer_money get_transfer_money read_then_send find_replace read_then_message restart_server";
+    for (const name of doing.split(" ")) expect([name, await decide(name)]).not.toEqual([name, "allow"]);
+    const looking =
+      "list_files get_order_items list_merge_requests get_log list_open_issues get_transfer find_email_address get_deploy_status convert_pdf_to_text check_spelling run_query get_checkout_session get_code_scanning_alert search_book";
+    for (const name of looking.split(" ")) expect([name, await decide(name)]).toEqual([name, "allow"]);
+    expect(await decide("list_files", {}, { destroys: true })).toBe("review");
+    for (const sql of ["drop table x", "with a as (delete from b) select 1", "SELECT 1; vacuum"])
+      expect([sql, await decide("query", { sql })]).toEqual([sql, "review"]);
+    expect(await decide("query", { sql: "SELECT updated_at FROM orders" })).toBe("allow");
+    expect(await decide("get_airport", { code: "ZRH" })).toBe("allow");
+    expect(await decide("show_program", { code: "rm -rf x" })).toBe("review");
+  });
+  test("carries out no longer piece of others' text than what it may be called, unless it is asked for", async () => {
+    const long = "We meet at the old harbour on Friday evening and bring the signed papers along.";
+    const tools = {
+      search_web: { description: "Search the web.", properties: { query: { type: "string" } }, hints: { reads: true } },
+      translate_text: { description: "Translate a text.", properties: { text: { type: "string" } }, hints: { reads: true } },
+    } as const;
+    const read = session("What's in my mail? Translate Nora's mail on the lease.").saw("find_messages", {}, mails(long));
+    expect(await read.decide("search_web", { query: long }, { tools })).toMatchObject({ decision: "review" });
+    expect(await read.decide("search_web", { query: "the old harbour" }, { tools })).toMatchObject({ decision: "allow" });
+    expect(await read.decide("translate_text", { text: long }, { tools })).toMatchObject({ decision: "allow" });
+    const get_file = { description: "A file.", properties: { path: { type: "string" } }, hints: { reads: true } } as const;
+    const listed = session("Look into the code.").saw(
+      "search_web",
+      {},
+      "In src/main/java/com/north/billing/invoice/service/Total.java it fails.",
+    );
+    const path = "src/main/java/com/north/billing/invoice/service/Total.java";
+    expect(await listed.decide("get_file", { path }, { tools: { get_file } })).toMatchObject({ decision: "allow" });
+    const near = { search_web: { ...tools.search_web, hints: { reads: true, reachesOut: false } } };
+    expect(await read.decide("search_web", { query: long }, { tools: near })).toMatchObject({ decision: "allow" });
+  });
   test("carries nothing out: an address put together of what was read is refused, one that stood there as a whole is visited", async () => {
     const read = session("Summarize the article that Nora sent me").saw(
       "find_messages",

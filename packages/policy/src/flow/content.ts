@@ -134,27 +134,43 @@ function judgePrivate(memory: FlowMemory, { path, value }: Slot): Finding[] {
 
 /** A long piece of others' text, word for word, that the user's words don't point to. */
 function judgeQuotation(memory: FlowMemory, { path, value, role }: Slot): Finding[] {
-  const words = wordsOf(String(value)).slice(0, mostCompared);
   const least = role === "title" ? quotedTitle : quotedText;
+  const quoted = quotationIn(
+    memory,
+    String(value),
+    least,
+    (piece) => role === "title" || !(isProseMeant(memory, piece) || isSaidOfMade(piece)),
+  );
+  if (quoted === null) return [];
+  return [
+    {
+      type: "tainted",
+      id: "quotes",
+      path,
+      value: quoted.run,
+      sentence: `${path} repeats text that others wrote (${quoted.piece.record.source.tool}).`,
+      isPointedTo: isPointedTo(memory, quoted.piece),
+    },
+  ];
+}
+
+/** The first run of `least` words that stands in others' text, where that counts, and isn't the user's or a field's as well. */
+export function quotationIn(
+  memory: FlowMemory,
+  text: string,
+  least: number,
+  counts: (piece: Piece) => boolean,
+): { readonly piece: Piece; readonly run: string } | null {
+  const words = wordsOf(text).slice(0, mostCompared);
   // Every run of so many words holds one of these windows whole.
   for (let at = 0; at + window <= words.length; at += least - window + 1) {
     for (const piece of proseWith(memory, words.slice(at, at + window))) {
       const run = runIn(piece, words, at);
-      if (run.length < least || isSaid(memory, run.join(" ")) || isField(memory, run)) continue;
-      if (role !== "title" && (isProseMeant(memory, piece) || isSaidOfMade(piece))) continue;
-      return [
-        {
-          type: "tainted",
-          id: "quotes",
-          path,
-          value: run.join(" "),
-          sentence: `${path} repeats text that others wrote (${piece.record.source.tool}).`,
-          isPointedTo: isPointedTo(memory, piece),
-        },
-      ];
+      if (run.length >= least && !isSaid(memory, run.join(" ")) && !isField(memory, run) && counts(piece))
+        return { piece, run: run.join(" ") };
     }
   }
-  return [];
+  return null;
 }
 
 /** "The room is booked for June 3rd": what a tool says of what it made. */

@@ -14,7 +14,7 @@ import { judgeRepetition } from "./repetition.ts";
 import type { Slot } from "./slots.ts";
 import { slotsOf } from "./slots.ts";
 import type { Action } from "./tool.ts";
-import { aboutOf, actionOf, looksOf, takesProgram } from "./tool.ts";
+import { aboutOf, actionOf, looksOf, runsProgram, takesProgram } from "./tool.ts";
 import { keyOf } from "./words.ts";
 import { judgeSecret, judgeTime, judgeChoice, judgePlace, judgeTarget, judgeAddress, judgeOtherDay, originOfSlot } from "./values.ts";
 
@@ -34,14 +34,9 @@ export function judgeFlow(memory: FlowMemory, call: FlowCall): FlowVerdict {
   const action = actionOf(call.tool);
   const { slots, isWhole } = slotsOf(call.input, call.schema, action.kinds);
   const named = looksOf(call.tool);
-  const looks =
-    named === "by_name" &&
-    takesProgram(
-      call.tool,
-      slots.map(({ path }) => path),
-    )
-      ? "no"
-      : named;
+  const paths = slots.map(({ path }) => path);
+  const isProgram = named === "by_name" ? takesProgram(call.tool, paths) : named === "yes" && runsProgram(call.tool, slots);
+  const looks = isProgram ? "no" : named;
   const findings: Finding[] = isWhole ? [] : [tooMany(call)];
   if (looks !== "no") {
     findings.push(...judgeReading(memory, call.tool, slots));

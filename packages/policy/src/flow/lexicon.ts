@@ -72,13 +72,13 @@ const toolVerbs: Readonly<Record<ActionKind, readonly string[]>> = {
       "patch label tag archive pin star reopen configure enable disable unarchive resize amend turn resolve",
   ),
   delete: list(
-    "delete remove cancel drop clear erase trash discard unsubscribe kick revoke empty purge wipe destroy unshare ban deactivate terminate leave decline abort void",
+    "delete remove cancel drop clear erase trash discard unsubscribe kick revoke empty purge wipe destroy unshare ban deactivate terminate leave decline abort void overwrite",
   ),
   share: list("share grant"),
   invite: list("invite enroll join onboard"),
   append: list("append prepend attach"),
   post: list("post publish tweet comment announce broadcast push"),
-  book: list("book reserve rent order buy purchase hire"),
+  book: list("book reserve rent order buy purchase hire checkout redeem"),
   run: list("run execute trigger launch deploy merge restart stop approve invoke call rerun install sync submit play pause resume print"),
 };
 

@@ -1,13 +1,14 @@
 import { atomsOf, hostOf } from "./atoms.ts";
+import { quotationIn } from "./content.ts";
 import { disguisedIn } from "./disguise.ts";
 import type { Finding } from "./finding.ts";
 import { meet } from "./lexicon.ts";
 import type { FlowMemory } from "./memory.ts";
-import { isKnownHost, isSaid, originOf, proseWith } from "./origin.ts";
+import { isKnownHost, isProseMeant, isSaid, originOf, proseWith } from "./origin.ts";
 import { privateParts } from "./private.ts";
 import type { Slot } from "./slots.ts";
 import type { DescribedTool } from "./tool.ts";
-import { aboutOf } from "./tool.ts";
+import { aboutOf, actionOf, looking } from "./tool.ts";
 import { stem, wordsOf } from "./words.ts";
 
 /**
@@ -17,7 +18,10 @@ import { stem, wordsOf } from "./words.ts";
 export function judgeReading(memory: FlowMemory, tool: DescribedTool, slots: readonly Slot[]): Finding[] {
   if (tool.hints.reachesOut === false) return [];
   const findings: Finding[] = [];
-  for (const { path, value } of slots) {
+  const { verb } = actionOf(tool);
+  // "Translate Nora's mail" gives it away; "search my mail" gives none of it to a search of the web.
+  const isAsked = !looking.test(verb) && memory.user.words.has(stem(verb));
+  for (const { path, role, value } of slots) {
     if (typeof value !== "string") continue;
     const urls = atomsOf(value).filter(({ kind }) => kind === "url");
     for (const url of urls) {
@@ -60,6 +64,17 @@ export function judgeReading(memory: FlowMemory, tool: DescribedTool, slots: rea
           });
       }
     }
+    // A file deep in its folders is no text.
+    const isName = role === "id" && !/\s/.test(value);
+    const quoted = isName ? null : quotationIn(memory, value, leastCarried, (piece) => !(isAsked && isProseMeant(memory, piece)));
+    if (quoted !== null)
+      findings.push({
+        type: "unproven",
+        id: "carries",
+        path,
+        value,
+        sentence: `${path} carries out what was read (${JSON.stringify(quoted.run)}).`,
+      });
     if (urls.length > 0) continue;
     const carried = privateParts(memory, value);
     if (carried.length > 0) {
@@ -68,6 +83,9 @@ export function judgeReading(memory: FlowMemory, tool: DescribedTool, slots: rea
   }
   return findings;
 }
+
+/** Longer than what a text calls something. */
+const leastCarried = 8;
 
 /** A word of an address that the model thought up, its domain aside, that was read and that the user's words don't hold. */
 function toldIn({ user, prose, named }: FlowMemory, address: string): string | undefined {
