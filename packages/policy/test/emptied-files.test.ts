@@ -30,6 +30,15 @@ test("a file is emptied by whatever puts nothing there, and that is asked about 
     "command : > src/a.ts",
     "{ :; } > src/a.ts",
     "&> src/a.ts",
+    "exec >src/a.ts",
+    "exec {fd}>src/a.ts",
+    "exec 3> src/a.ts; echo done",
+    "echo done 3> src/a.ts",
+    'awk \'BEGIN{printf "" > "src/a.ts"}\'',
+    "perl -i -ne '' src/a.ts",
+    "ruby -i -n -e '' src/a.ts",
+    "fallocate -p -l 100 src/a.ts",
+    "fallocate --collapse-range -o 0 -l 4096 src/a.ts",
   ])
     expect([command, (await decide(command)).rule?.id]).toEqual([command, "builtin:loses-work"]);
 });
@@ -48,6 +57,13 @@ test("what is written anew, made, or made again by every build isn't emptied", a
     "ln -s /dev/null new.txt",
     "cat /dev/null > dist/main.js",
     "gcc -x c -fsyntax-only /dev/null",
+    "exec > src/a.ts 2>&1; echo a",
+    "exec 3> src/a.ts; echo a >&3",
+    'awk \'BEGIN{printf "" > "src/a.ts"; print 1 > "src/a.ts"}\'',
+    "perl -i -ne 'print if /a/' src/a.ts",
+    "perl -i.bak -ne '' src/a.ts",
+    "perl -pi -e 's/a/b/' src/a.ts",
+    "fallocate -l 100 new.bin",
   ])
     expect([command, (await decide(command)).decision]).toEqual([command, "allow"]);
 });

@@ -11,7 +11,7 @@ import { assignedBy } from "../shell/assigned.ts";
 import { changesWhatRuns, onlyTunes } from "../programs/variables.ts";
 import { provenReads } from "../reads/prove.ts";
 import { readForms } from "../reads/table.ts";
-import { literalWord, programOf, type ParsedCommand, type SimpleCommand, textOf } from "../shell/command.ts";
+import { literalWord, programOf, type ParsedCommand, type ShellRedirect, type SimpleCommand, textOf } from "../shell/command.ts";
 import { parseCommand } from "../shell/parse.ts";
 import { readRunner } from "../shell/runners.ts";
 import { shells } from "../shell/wrapper-table.ts";
@@ -68,7 +68,7 @@ export function analyse(parsed: ParsedCommand, home: string | null, depth = 0): 
         : [];
     const use = showsNames.has(programOf(command.words) ?? "") ? "list" : "read";
     for (const word of reads ?? []) addNeed(words, use, word);
-    const written = judgeRedirects(command, words);
+    const written = judgeRedirects(command, words, emptiedBy(command, parsed.commands));
     const assigned = judgeAssignments(command);
     for (const findings of [written, assigned]) if (findings !== null) subjects.push({ command, run: null, ...findings });
     // A wrapper that only runs what else is on the list needs no answer of its own.
@@ -174,10 +174,24 @@ function judgeScript(call: JudgedCall, findings: Findings): void {
 const quietTargets = new Set(["/dev/null", "/dev/stdout", "/dev/stderr"]);
 const dups = /^(?:\d+-?|-)$/;
 
+/** Which redirections of a command leave an empty file: nothing of the line prints to what they open. */
+function emptiedBy(command: SimpleCommand, commands: readonly SimpleCommand[]): (redirect: ShellRedirect) => boolean {
+  const isMove = programOf(command.words) === "exec" && command.words.length === 1;
+  // What `exec` opens is the shell's from there on.
+  const prints = isMove
+    ? commands.slice(commands.indexOf(command) + 1).some((each) => !each.isWrapper && !each.printsNothing)
+    : !command.printsNothing;
+  const usesOthers = commands.some((each) =>
+    each.redirects.some(({ operator, target }) => operator === ">&" && !/^[012-]$/.test(target?.literal ?? "")),
+  );
+  return ({ operator, isBeside }) => /^(?:&?>|>[|&])$/.test(operator) && (isBeside ? !usesOthers : !prints);
+}
+
 /** Adds what is read through redirections to `words`. Returns what they open and write; null where that is nothing. */
-function judgeRedirects(command: SimpleCommand, words: Findings): Findings | null {
+function judgeRedirects(command: SimpleCommand, words: Findings, empties: (redirect: ShellRedirect) => boolean): Findings | null {
   const written: Findings = { facts: [], needs: [] };
-  for (const { operator, target } of command.redirects) {
+  for (const redirect of command.redirects) {
+    const { operator, target } = redirect;
     if (target === null || operator.startsWith("<<") || quietTargets.has(target.literal ?? "")) continue;
     const isDup = operator === ">&" || operator === "<&";
     if (isDup && target.literal !== null && dups.test(target.literal)) continue;
@@ -194,7 +208,7 @@ function judgeRedirects(command: SimpleCommand, words: Findings): Findings | nul
     if (operator === "<" && couldBeProcess(target.text)) addFact(words, "secret_read", `${target.text} is what a process holds`);
     if (operator === "<" && target.literal !== null && !target.literal.startsWith("/dev/")) addNeed(words, "read", target);
     else if (operator.startsWith("<") && operator !== "<>") addNeed(written, "read", target);
-    else addNeed(written, /^(?:&?>|>[|&])$/.test(operator) && command.printsNothing ? "truncate" : "write", target);
+    else addNeed(written, empties(redirect) ? "truncate" : "write", target);
   }
   return written.facts.length === 0 && written.needs.length === 0 ? null : written;
 }

@@ -16,7 +16,12 @@ export const awk: Judge = (call, findings) => {
   if (fromInput && call.command.hereText === null) addFact(findings, "hidden_code", `${call.text} runs what it reads as its input`);
   const code = [...call.args.map((word) => word.literal ?? word.text), fromInput ? (call.command.hereText ?? "") : ""].join(" ");
   if (runs.test(code)) addFact(findings, "inline_code", "an awk program that runs other programs");
-  for (const [, path] of code.matchAll(/>>?\s*"([^"]+)"/g)) addNeed(findings, "write", literalWord(path!));
+  if (/\bENVIRON\b(?!\s*\[\s*"(?!\w*(?:SECRET|TOKEN|PASSW|API_?KEY|ACCESS_KEY|PRIVATE_KEY))\w+"\s*\])/.test(code))
+    addFact(findings, "secret_read", "an awk program that prints the environment");
+  // What only nothing is printed to is emptied.
+  const filled = code.replaceAll(/\bprintf?\s*\(?\s*""\s*\)?\s*>(?!>)/g, ";");
+  for (const [whole, path] of code.matchAll(/>>?\s*"([^"]+)"/g))
+    addNeed(findings, filled.includes(whole) ? "write" : "truncate", literalWord(path!));
   if (writesSomewhere.test(code)) {
     // Any path that it was given may be that file.
     for (const [, path] of code.matchAll(/(?:=|"|^|\s)((?:~\/|\.|\/)?[\w.-]+(?:\/[\w.-]+)+|\.\w+)(?=["\s]|$)/g))

@@ -76,6 +76,12 @@ const truncates: Judge = (call, findings) => {
     addNeed(findings, "truncate", word);
 };
 
+/** Of what it takes out of a file, or fills with zeros, nothing is left. */
+const fallocate: Judge = ({ args }, findings) => {
+  if (!hasOption(args, "-p", "--punch-hole", "-z", "--zero-range", "-c", "--collapse-range")) return;
+  for (const word of roughOperands(args, ["-l", "--length", "-o", "--offset"])) addNeed(findings, "truncate", word);
+};
+
 const dd: Judge = (call, findings) => {
   for (const word of call.args) {
     if (word.text.startsWith("of=")) addNeed(findings, "truncate", cut(word, 3));
@@ -227,6 +233,7 @@ export const fileJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["tee", tee],
   ["sponge", tee],
   ["dd", dd],
+  ["fallocate", fallocate],
   ["cmake", cmake],
   ["patch", patch],
   ["virtualenv", venv],

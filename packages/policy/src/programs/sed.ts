@@ -1,5 +1,5 @@
 import { addFact, addNeed, type Findings, type Judge } from "../facts/fact.ts";
-import { literalWord } from "../shell/command.ts";
+import { literalWord, type ShellWord } from "../shell/command.ts";
 import { operandsOf, optionValues } from "../shell/options.ts";
 
 /** What a sed script does besides working on its lines. */
@@ -76,10 +76,21 @@ function judgeActions({ runs, written, read }: SedActions, text: string, finding
   for (const path of read) if (path !== "/dev/stdin") addNeed(findings, "read", literalWord(path));
 }
 
+/** Lines that are read (`-n`) and not printed again are gone, where no copy is kept (`-i.bak`). */
+function printsNothing(args: readonly ShellWord[]): boolean {
+  const letters = args.flatMap(({ literal }) => /^-([a-zA-Z\d]*)$/.exec(literal ?? "")?.[1] ?? []);
+  const codes = optionValues(args, ["-e", "-E"], "fIr");
+  const isCopied = args.some(({ literal }) => /^-[a-hj-zA-Z\d]*i(?![neEp]*$)/.test(literal ?? ""));
+  if (codes.length === 0 || isCopied || !letters.some((each) => each.includes("n")) || letters.some((each) => each.includes("p")))
+    return false;
+  return codes.every(({ literal }) => literal !== null && !/print|say|put|write|\bp\b|\$stdout|<</.test(literal));
+}
+
 /** Perl's and ruby's own option of the same kind. */
 const editsInPlace: Judge = ({ args }, findings) => {
   const isInPlace = args.some((word) => /^-[a-zA-Z\d]*i/.test(word.literal ?? ""));
-  if (isInPlace) for (const word of operandsOf(args, ["-e", "-E", "-f", "-I", "-r"], false)) addNeed(findings, "write", word);
+  const use = printsNothing(args) ? "truncate" : "write";
+  if (isInPlace) for (const word of operandsOf(args, ["-e", "-E", "-f", "-I", "-r"], false)) addNeed(findings, use, word);
 };
 
 export const editJudges: ReadonlyMap<string, Judge> = new Map([

@@ -23,6 +23,8 @@ export interface ShellAssignment {
 
 export interface ShellRedirect {
   readonly operator: string;
+  /** True where it is opened under a number of its own, or a name: `3> file`, `{fd}> file`. */
+  readonly isBeside: boolean;
   /** Null for a here-document. */
   readonly target: ShellWord | null;
 }

@@ -280,16 +280,18 @@ function collectWords(node: SyntaxNode, words: ShellWord[], places: Places, cont
 
 function readRedirects(redirects: readonly Redirection[], places: Places, context: WalkContext): ShellRedirect[] {
   return redirects.map((redirect) => {
+    const { descriptor } = redirect;
+    const isBeside = descriptor !== undefined && (descriptor.type !== "FileDescriptor" || descriptor.value > 2);
     if (redirect.type === "HereDoc") {
       lookInside(redirect.body, places, context);
-      return { operator: redirect.body.parts === undefined ? "<<" : "<<$", target: null };
+      return { operator: redirect.body.parts === undefined ? "<<" : "<<$", isBeside, target: null };
     }
     if (redirect.target === undefined) {
       problem(context, "syntax", "a redirection without a target");
-      return { operator: redirect.operator, target: null };
+      return { operator: redirect.operator, isBeside, target: null };
     }
     lookInside(redirect.target, places, context);
-    return { operator: redirect.operator, target: readWord(redirect.target, context.values) };
+    return { operator: redirect.operator, isBeside, target: readWord(redirect.target, context.values) };
   });
 }
 
