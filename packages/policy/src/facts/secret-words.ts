@@ -42,15 +42,20 @@ export function judgeSecrets(call: JudgedCall, findings: Findings, home: string 
 
 const gitShows = /^(?:log|diff|diff-tree|diff-index|diff-files|show|whatchanged|format-patch|stash|blame|annotate|grep|cat-file|archive)$/;
 /** Options of git whose value is a text to look for. */
-const gitTexts = /^(?:-[SGLe]|--(?:grep|author|committer))$/;
+const gitTexts = /^(?:-[SGe]|-[a-zA-Z]*m|--(?:grep|author|committer|message))$/;
+/** Subcommands that put a file into the repository, from where it goes wherever that does. */
+const gitKeeps = /^(?:add|stage|commit|update-index|hash-object)$/;
+/** The file that an option of git names: `-L1,2:.env`, `--pathspec-from-file=.env`. */
+const gitFile = /^(?:-L.*:|--(?:pathspec-from-file|file)=)([^:]+)$/;
 
 /** Files of git's history and index: `.env`, `HEAD:.env`, `:1:.env`, `:(top).env`, `'*.env'`. */
 function judgeGitSecrets(call: JudgedCall, findings: Findings, home: string | null): void {
   const git = readGit(call.args);
-  const shows = gitShows.test(git.subcommand ?? "");
+  const shows = gitShows.test(git.subcommand ?? "") || gitKeeps.test(git.subcommand ?? "");
   let isPattern = git.subcommand === "grep" && !git.args.some((word) => word.literal === "-e");
   const isSecret = git.args.some((word, i) => {
-    const text = word.literal ?? word.pattern ?? "";
+    const written = word.literal ?? word.pattern ?? "";
+    const text = (shows ? gitFile.exec(written)?.[1] : undefined) ?? written;
     if (text.startsWith("-") || text.includes("://")) return false;
     // What is left out, and what is looked for, isn't shown.
     if (/^:(?:\([^)]*exclude|\/*[!^])/.test(text) || gitTexts.test(git.args[i - 1]?.literal ?? "")) return false;
@@ -68,9 +73,10 @@ function judgeGitSecrets(call: JudgedCall, findings: Findings, home: string | nu
 
 function judgeReadWords(call: JudgedCall, findings: Findings, home: string | null): void {
   let isFirst = patternFirst.has(call.program) && !call.args.some((word) => /^(?:-\w*[ef]|--regexp.*|--file.*)$/.test(word.literal ?? ""));
-  for (const word of call.args) {
+  for (const [i, word] of call.args.entries()) {
     const text = word.literal ?? word.text;
-    if (isFirst && !text.startsWith("-")) {
+    const isGlob = /^(?:-\w*g|--i?glob)$/.test(call.args[i - 1]?.literal ?? "");
+    if (isFirst && !isGlob && !text.startsWith("-")) {
       isFirst = false;
       continue;
     }

@@ -161,7 +161,16 @@ const writes =
 
 /** Not single variables by name: those that hold secrets are told by their names. */
 const printsEnvironment =
-  /\bprocess\.env\b(?!\s*(?:\.|\[|\?\.))|\bos\.environ\b(?!\s*(?:\[|\.get))|\bDeno\.env\.toObject|\bENV\b(?!\s*(?:\[|\.fetch))(?=\.|\s*[;)\n]|$)|%ENV\b|\bgetenv\s*\(\s*\)|\$_ENV\b(?!\s*\[)|(?:process\.env|os\.environ|ENV|getenv)[\s.[{("'get]*\w*(?:SECRET|TOKEN|PASSWORD|API_?KEY|ACCESS_KEY|PRIVATE_KEY)/;
+  /\bprocess\.env\b(?!\s*(?:\.|\[|\?\.))|\benviron\b(?!\s*(?:\[|\.get))|\bDeno\.env\.toObject|\bENV\b(?!\s*(?:\[|\.fetch))(?=\.|\s*[;)\n]|$)|%ENV\b|\bgetenv\s*\(\s*\)|\$_ENV\b(?!\s*\[)|(?:process\.env|os\.environ|ENV|getenv)[\s.[{("'get]*\w*(?:SECRET|TOKEN|PASSWORD|API_?KEY|ACCESS_KEY|PRIVATE_KEY)/;
+
+/** A whole environment taken by its name from what holds it: `const { env } = process`, `require("process").env`. */
+const takesEnvironment = /\{[^{}]{0,100}\benv\b[^{}]{0,100}\}\s*=[^;]{0,40}\bprocess\b|process["']\s*\)\s*\.env\b(?!\s*\.)/;
+
+/** `process["env"]` and `process?.env` as they are usually written. */
+function plainNames(code: string): string {
+  const plain = code.replaceAll("?.", ".").replaceAll(/\b(process|os|Deno)\s*\.?\[\s*["'`](\w+)["'`]\s*\]/g, "$1.$2");
+  return takesEnvironment.test(plain) ? `${plain}\nprocess.env` : plain;
+}
 
 /** Files that code names outright: those of secrets are read or written, others may be written. */
 function judgeNames(call: JudgedCall, code: string, names: readonly string[], findings: Findings): void {
@@ -191,7 +200,7 @@ export function judgeCode(call: JudgedCall, language: string | null, code: strin
   judgeNames(call, code, names, findings);
   // Modules are also named by options: `perl -MLWP::Simple`, `ruby -ropen-uri`.
   const modules = call.texts.flatMap((text) => (/^-[rM]\S/.test(text) ? [text.slice(2)] : [])).join(" ");
-  if (printsEnvironment.test(code) || namesProcessInCode.test(code))
+  if (printsEnvironment.test(plainNames(code)) || namesProcessInCode.test(code))
     addFact(findings, "secret_read", `${call.program} code that prints the environment`);
   if (reachesOut(language, code) || reaches.test(modules))
     addFact(findings, "inline_code", `${call.program} code that uses the network`, networkScope(null));

@@ -4,9 +4,9 @@ import { normalise } from "../facts/place.ts";
 const homeSecrets =
   /\/(?:\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.password-store|\.mozilla|\.thunderbird|\.config\/(?:gcloud|gh|hub|op|google-chrome|chromium|BraveSoftware|microsoft-edge|doctl|fly|rclone|sops|age|containers|stripe|heroku|netlify|configstore|git\/credentials)|\.docker\/config\.json|\.cargo\/credentials(?:\.toml)?|\.gem\/credentials|\.terraform\.d|\.local\/share\/keyrings|\.vault-token|\.s3cfg|\.boto|Library\/(?:Keychains|Application Support\/(?:Google\/Chrome|Firefox)))(?:\/|$)/;
 
-/** Files that hold credentials, by name, wherever they lie. */
+/** Files that hold credentials, by name, wherever they lie. On some machines, and for `:(icase)`, `.ENV` is the same file. */
 const secretNames =
-  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$|defaults?$|schema$)[\w.-]+)?|[\w.-]+\.env|\.envrc|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|[\w.-]*\.(?:pfx|p12|jks|keystore|kdbx|ppk)|(?:[\w.-]*[_.-])?key\.pem|[\w.-]*priv(?:ate|key)?[\w-]*\.pem|[\w.-]*\.key|\.(?:bash|zsh|python|node_repl|psql|mysql)_history|credentials\.json|service[_-]account[\w.-]*\.json|secrets?\.(?:ya?ml|json|toml)|[\w.-]+\.tfstate|[\w.-]*\.tfvars(?:\.json)?|(?:server|client)\.pem|master\.key)$/;
+  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$|defaults?$|schema$)[\w.-]+)?|[\w.-]+\.env|\.envrc|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|[\w.-]*\.(?:pfx|p12|jks|keystore|kdbx|ppk)|(?:[\w.-]*[_.-])?key\.pem|[\w.-]*priv(?:ate|key)?[\w-]*\.pem|[\w.-]*\.key|\.(?:bash|zsh|python|node_repl|psql|mysql)_history|credentials\.json|service[_-]account[\w.-]*\.json|secrets?\.(?:ya?ml|json|toml)|[\w.-]+\.tfstate|[\w.-]*\.tfvars(?:\.json)?|(?:server|client)\.pem|master\.key)$/i;
 
 /** Only in a home folder itself: a project has its own harmless ones. */
 const homeOnly = /^(?:\.npmrc|\.pypirc|\.yarnrc\.yml|\.gitconfig\.secret)$/;

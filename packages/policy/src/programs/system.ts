@@ -201,6 +201,17 @@ const hookTools: Judge = (call, findings) => {
   if (installs) addFact(findings, "runs_later", call.text);
 };
 
+/** jq's `env` and `$ENV`, but for single values whose names tell no secret. */
+const filter: Judge = (call, findings) => {
+  const name = /^\s*(?:\.\s*|\[\s*"|\.\s*")(?!\w*(?:SECRET|TOKEN|PASSW|API_?KEY|ACCESS_KEY|PRIVATE_KEY))[A-Za-z_]/;
+  const prints = call.texts.some((text) =>
+    [...text.matchAll(/(?<![\w.$"@-])(?:env\b(?!\s*:)|\$ENV\b)/g)].some(
+      ({ index, 0: found }) => !name.test(text.slice(index + found.length)),
+    ),
+  );
+  if (prints) addFact(findings, "secret_read", `${call.text} prints the environment`);
+};
+
 /** With no operand, the whole environment or every shell variable is printed. */
 const environment: Judge = (call, findings) => {
   const prints =
@@ -284,6 +295,7 @@ export const systemJudges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["openssl", openssl],
   ...["ssh-keygen", "ssh-add", "ssh-keyscan", "age-keygen"].map((name) => [name, sshKeys] as const),
   ...["husky", "pre-commit", "lefthook", "overcommit", "simple-git-hooks", "direnv"].map((name) => [name, hookTools] as const),
+  ...["jq", "gojq", "jaq", "yq"].map((name) => [name, filter] as const),
   ...["env", "printenv", "set", "export", "declare", "typeset", "readonly"].map((name) => [name, environment] as const),
   ...except(
     "secret_read",
