@@ -18,6 +18,7 @@ type LifePorts = { readonly processes: Pick<Ports["processes"], "isAlive"> };
 type Runtime = Pick<
   typeof runtime,
   | "answerApproval"
+  | "answerQuestion"
   | "closedApproval"
   | "postedAnswers"
   | "createSession"

@@ -108,6 +108,20 @@ describe("what holds for longer than one call", () => {
     }
   });
 
+  test("of answers given at once one counts, and the others are told", async () => {
+    const { tool, ports } = sending([[{ to: "a/1" }]]);
+    const { session, end } = await runPrompt(ports());
+    const answers = ["deny", "allow", "deny"] as const;
+    const given = await Promise.allSettled(
+      answers.map((answer) => answerApproval(ports(), session, answering(end.approvals[0], { answer }))),
+    );
+    const taken = answers.filter((_, at) => given[at]?.status === "fulfilled");
+    expect(taken).toHaveLength(1);
+    for (const one of given) if (one.status === "rejected") expect(one.reason).toMatchObject({ code: "approval_closed" });
+    await drive(ports(), session, { waiting: "return" });
+    expect(tool.runs).toHaveLength(taken[0] === "allow" ? 1 : 0);
+  });
+
   test("a rule for the session allows what it covers, in later steps and turns, with the scope shown; nothing else, no other session, no fork", async () => {
     const { tool, world, ports, kept } = sending([[{ to: "a/1" }], [{ to: "a/2" }, { to: "b/1" }], [], [{ to: "a/3" }]]);
     const { session, end } = await runPrompt(ports());

@@ -2,7 +2,7 @@ import type { Asking, Op } from "@holdfast/protocol";
 import { defaultLimits } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
 import type { DriveEnd, Stop } from "../src/index.ts";
-import { drive, post, readSession } from "../src/index.ts";
+import { answerQuestion, drive, post, readSession } from "../src/index.ts";
 import { expectLaw, expectPaired } from "./invariants.ts";
 import { allow, Crash, crashAt, createTestModel, createTestTool, createWorld, done, newSession, portsOf, say } from "./kit.ts";
 
@@ -259,4 +259,35 @@ describe("a plan", () => {
     expect(end.standing).toBe("exhausted");
     expect(end.report?.plan).toBeUndefined();
   });
+});
+
+test("of answers given at once one counts, and the others are told, also while the session takes it in", async () => {
+  const { end, goOn, result, ports, session } = await ask();
+  const questionId = end.questions[0]?.id ?? "";
+  const give = (text: string) => answerQuestion(ports, session, { questionId, answer: { choices: [], text }, by: text });
+  const words = ["a", "b", "c"];
+  const given = await Promise.allSettled(words.map(give));
+  const taken = words.filter((_, at) => given[at]?.status === "fulfilled");
+  expect(taken).toHaveLength(1);
+  for (const one of given) if (one.status === "rejected") expect(one.reason).toMatchObject({ code: "question_closed" });
+  const [late] = await Promise.allSettled([give("late"), goOn()]);
+  expect(late).toMatchObject({ status: "rejected", reason: { code: "question_closed" } });
+  expect(await result()).toMatchObject({ status: "completed", text: taken[0] });
+  await expect(give("later")).rejects.toMatchObject({ code: "question_closed" });
+  await expect(answerQuestion(ports, session, { questionId: "qst_x", answer: { choices: [], text: "x" }, by: "me" })).rejects.toMatchObject(
+    {
+      code: "question_not_found",
+    },
+  );
+});
+
+test("an answer that a question doesn't take is refused, and stands in no other's way", async () => {
+  const { end, goOn, result, ports, session } = await ask();
+  const questionId = end.questions[0]?.id ?? "";
+  const give = (choices: string[]) => answerQuestion(ports, session, { questionId, answer: { choices, text: "" }, by: "me" });
+  await expect(give(["Oracle"])).rejects.toMatchObject({ code: "usage" });
+  await post(ports, session, answerTo(end, ["Oracle"]));
+  await give(["SQLite"]);
+  await goOn();
+  expect(await result()).toMatchObject({ text: "SQLite" });
 });

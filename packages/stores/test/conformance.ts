@@ -229,6 +229,16 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
         expect(await post("m2")).toBe(2);
       });
 
+      it("takes a row only where none has come since, if so wished: of several at once just one", async () => {
+        await log.commit(commitOf("s", 0));
+        expect([await log.posted("s"), await log.posted("none")]).toEqual([0, 0]);
+        const at = (messageId: string, after: number) => log.post("s", { messageId, body: messageId, at: 7 }, after);
+        expect((await Promise.all(["m1", "m2", "m3"].map((id) => at(id, 0)))).toSorted()).toEqual([1, null, null]);
+        await log.commit(commitOf("s", 1, { taken: [1] }));
+        expect([await log.posted("s"), await at("m4", 0), await at("m4", 1), await at("m4", 1)]).toEqual([1, null, 2, 2]);
+        expect((await log.inbox("s")).map(({ messageId }) => messageId)).toEqual(["m4"]);
+      });
+
       it("lets a commit take any rows, each once", async () => {
         await log.commit(commitOf("s", 0));
         for (const id of ["m1", "m2", "m3", "m4"]) await post(id);

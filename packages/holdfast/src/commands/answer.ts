@@ -75,16 +75,11 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     const open = all.filter(({ isAnswered }) => !isAnswered);
     if (!isAnswer) return show(given, io, open);
     const isOpen = open.length > 0 && !all.some(({ question }) => question.id === wanted.question);
-    const { row, question, isAnswered } = theOne(isOpen ? open : all, wanted);
+    const { row, question } = theOne(isOpen ? open : all, wanted);
     const read = answerFrom(question, numbers, wanted.text);
     if (read.type === "problem") throw usage(spec, `${question.id}: ${read.text}`, "holdfast answer shows the question");
-    if (isAnswered) {
-      throw new HoldfastError("question_closed", `${question.id} was answered before`, {
-        hint: `the session takes that answer when it goes on: holdfast exec resume ${row.session}`,
-      });
-    }
     const by = io.env["USER"] || io.env["LOGNAME"] || "holdfast answer";
-    await store.runtime.post(store.ports, row.session, { type: "question.answer", questionId: question.id, answer: read.answer, by });
+    await store.runtime.answerQuestion(store.ports, row.session, { questionId: question.id, answer: read.answer, by });
     io.stderr.write(`answered ${question.id}\nunless a process drives the session: holdfast exec resume ${row.session}\n`);
     return 0;
   } finally {

@@ -50,8 +50,8 @@ export async function answerAsked(asked: Asked, line: string, asking: Asking): P
   if (asked.type === "question") {
     const read = answerTyped(asked.question, line);
     if (read.type === "problem") return tell(asking, `${read.text}; ${howTyped(asked.question)}`);
-    await host.runtime.post(host.ports, session, { type: "question.answer", questionId: asked.question.id, answer: read.answer, by });
-    return "taken";
+    const answer = { questionId: asked.question.id, answer: read.answer, by };
+    return posted(host.runtime.answerQuestion(host.ports, session, answer), asking);
   }
   const { approval } = asked;
   const read = readApprovalAnswer(line, approval);
@@ -59,15 +59,20 @@ export async function answerAsked(asked: Asked, line: string, asking: Asking): P
   if (read.type === "problem") return tell(asking, read.text);
   if (read.type === "grant" && read.for === "rule" && !(await keepsRule(approval, read.offer, asking)))
     return tell(asking, "not kept; the call still waits");
+  const answer = {
+    approvalId: approval.id,
+    answer: read.type === "deny" ? ("deny" as const) : ("allow" as const),
+    by,
+    note: read.type === "deny" ? read.note : "",
+    digest: approval.digest,
+    ...(read.type === "grant" ? { grant: { for: read.for, offer: read.offer } } : {}),
+  };
+  return posted(host.runtime.answerApproval(host.ports, session, answer), asking);
+}
+
+async function posted(answering: Promise<unknown>, asking: Asking): Promise<"taken" | "open"> {
   try {
-    await host.runtime.answerApproval(host.ports, session, {
-      approvalId: approval.id,
-      answer: read.type === "deny" ? "deny" : "allow",
-      by,
-      note: read.type === "deny" ? read.note : "",
-      digest: approval.digest,
-      ...(read.type === "grant" ? { grant: { for: read.for, offer: read.offer } } : {}),
-    });
+    await answering;
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
     return tell(asking, `${error.message} (${error.code})`);

@@ -141,9 +141,16 @@ export interface Log {
   }): Promise<SessionRow[]>;
   /**
    * The session wants to be woken for it (`wakeAt`) until its next commit. Posting the same message id again changes nothing.
-   * Returns the row's dense number (from 1).
+   * Returns the row's dense number (from 1). With `after`, only where `posted` is still that: null otherwise, and nothing is
+   * done.
    */
-  post(session: string, message: { readonly messageId: string; readonly body: string; readonly at: number }): Promise<number>;
+  post(
+    session: string,
+    message: { readonly messageId: string; readonly body: string; readonly at: number },
+    after?: number,
+  ): Promise<number | null>;
+  /** The number of the newest row, also of one that was taken; 0 where there is none. */
+  posted(session: string): Promise<number>;
   /** Untaken rows, in order of number. Cheap enough to poll. */
   inbox(session: string): Promise<InboxRow[]>;
   /** Takes (session, call, attempt) for `by`, durably as a binding commit. False where it was taken before. */

@@ -1,8 +1,9 @@
 import type { Approval, Op } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { parseOp } from "../drive/op.ts";
-import type { Ports } from "../ports/index.ts";
-import { post } from "./post.ts";
+import type { RegisterKinds } from "../kernel/state.ts";
+import type { InboxRow, Ports } from "../ports/index.ts";
+import { postOn } from "./post.ts";
 import { loadState } from "./stored.ts";
 
 type AnswerOp = Extract<Op, { type: "approval.answer" }>;
@@ -10,31 +11,42 @@ type AnswerOp = Extract<Op, { type: "approval.answer" }>;
 /**
  * Answers an approval of a session, whoever drives it now or later. It counts for what the approval shows at this moment.
  * Throws `approval_not_found`, `approval_elsewhere`, `approval_closed`, `approval_expired`, `approval_changed` or
- * `approval_not_offered`; what comes in between, the driver refuses with the same codes (`approval.refused`).
+ * `approval_not_offered`; what the session itself does in between, the driver refuses with the same codes (`approval.refused`).
  */
 export async function answerApproval(
   ports: Pick<Ports, "log" | "ids" | "clock" | "wakeups">,
   session: string,
   answer: Omit<AnswerOp, "type">,
 ): Promise<Approval> {
-  const { registers } = await loadState(ports.log, session);
-  const register = registers.get("approval", answer.approvalId);
+  const { registers } = await postOn(ports, session, async (state) => {
+    const register = state.registers.get("approval", answer.approvalId);
+    if (register === null) throw await notHere(ports, session, answer.approvalId);
+    return opOn(register, state.inbox, answer, session, ports.clock.now());
+  });
+  return registers.get("approval", answer.approvalId)!.approval;
+}
+
+/** The answer as it is posted, where the approval is open to it. */
+function opOn(
+  { approval, status }: RegisterKinds["approval"],
+  inbox: readonly InboxRow[],
+  answer: Omit<AnswerOp, "type">,
+  session: string,
+  now: number,
+): AnswerOp {
   const id = answer.approvalId;
-  if (register === null) throw await notHere(ports, session, id);
-  const { approval, status } = register;
   const goOn = `the session takes it in when it goes on: holdfast exec resume ${session}`;
   if (status !== "open") throw closed(id, status);
-  const before = (await postedAnswers(ports, session, [approval])).get(id);
+  const before = answersIn(inbox, [approval]).get(id);
   if (before !== undefined) throw new HoldfastError("approval_closed", `${id} was answered before: ${before}`, { hint: goOn });
-  if (approval.deadline !== null && approval.deadline <= ports.clock.now())
+  if (approval.deadline !== null && approval.deadline <= now)
     throw new HoldfastError("approval_expired", `${id} can't be answered any more: its deadline has passed`);
   if (answer.digest !== undefined && answer.digest !== approval.digest)
     throw new HoldfastError("approval_changed", `${id} shows something else now; the answer doesn't count`);
   const { grant } = answer;
   if (grant !== undefined && (answer.answer !== "allow" || approval.offers?.some((offer) => offer.id === grant.offer) !== true))
     throw new HoldfastError("approval_not_offered", `${id} offers no rule ${grant.offer} to allow`);
-  await post(ports, session, { type: "approval.answer", ...answer, digest: approval.digest });
-  return approval;
+  return { type: "approval.answer", ...answer, digest: approval.digest };
 }
 
 /** Sessions that are looked through for an approval of which nothing but its ID is known. */
@@ -69,8 +81,12 @@ export async function postedAnswers(
   session: string,
   approvals: readonly Approval[],
 ): Promise<ReadonlyMap<string, AnswerOp["answer"]>> {
+  return answersIn(await log.inbox(session), approvals);
+}
+
+function answersIn(inbox: readonly InboxRow[], approvals: readonly Approval[]): ReadonlyMap<string, AnswerOp["answer"]> {
   const answers = new Map<string, AnswerOp["answer"]>();
-  for (const row of await log.inbox(session)) {
+  for (const row of inbox) {
     const op = parseOp(row);
     if (op.type !== "approval.answer" || answers.has(op.approvalId)) continue;
     const approval = approvals.find(({ id }) => id === op.approvalId);

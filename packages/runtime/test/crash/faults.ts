@@ -38,6 +38,7 @@ const logMethods: Readonly<Record<keyof Log, Meeting>> = {
   read: "read",
   list: "read",
   inbox: "read",
+  posted: "read",
   claimedBy: "read",
   holder: "read",
   sharers: "read",

@@ -67,6 +67,7 @@ export function createTailLog(durability: Durability, disk: Disk = memoryDisk())
     read: (...asked) => disk.log().read(...asked),
     list: (...asked) => disk.log().list(...asked),
     inbox: (...asked) => disk.log().inbox(...asked),
+    posted: (...asked) => disk.log().posted(...asked),
     claimedBy: (...asked) => disk.log().claimedBy(...asked),
     holder: (...asked) => disk.log().holder(...asked),
     takeOutbox: (...asked) => disk.log().takeOutbox(...asked),

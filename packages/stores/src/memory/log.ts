@@ -102,13 +102,18 @@ export function createMemoryLog(): Log {
         .slice(0, filter.limit);
     },
 
-    async post(session, message) {
+    async post(session, message, after) {
       const found = find(session);
       const { inbox } = found;
       const known = inbox.findIndex((row) => row.messageId === message.messageId);
       if (known >= 0) return known + 1;
+      if (after !== undefined && inbox.length !== after) return null;
       found.row = { ...found.row, wakeAt: Math.min(found.row.wakeAt ?? message.at, message.at) };
       return inbox.push({ number: inbox.length + 1, ...message });
+    },
+
+    async posted(session) {
+      return sessions.get(session)?.inbox.length ?? 0;
     },
 
     async inbox(session) {

@@ -33,7 +33,7 @@ async function withLock(body: () => void): Promise<void> {
 for (let round = 0; round < Number(rounds); round++) {
   await commitNext("shared");
   await commitNext(name);
-  numbers.push(await log.post("shared", { messageId: `${name} ${round}`, body: "", at: round }));
+  numbers.push((await log.post("shared", { messageId: `${name} ${round}`, body: "", at: round })) ?? 0);
   await withLock(() => {
     appendFileSync(journal, `${name} in\n`);
     appendFileSync(journal, `${name} out\n`);
