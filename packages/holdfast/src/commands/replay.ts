@@ -3,6 +3,7 @@ import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
 import { jsonLine } from "../render/json-events.ts";
 import { plural } from "../render/numbers.ts";
+import { unlessCorrupt } from "../render/corrupt.ts";
 import { sanitize } from "../render/sanitize.ts";
 import type { Hosts } from "../runtime-api.ts";
 import { sessionById } from "../session/find-session.ts";
@@ -33,7 +34,11 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     let status = 0;
     for (const id of given.words) {
       const { session } = await sessionById(host.ports, id);
-      const report = await replaySession(ports, session);
+      const report = await unlessCorrupt(io, session, () => replaySession(ports, session));
+      if (report === null) {
+        status = 1;
+        continue;
+      }
       if (report.departure !== null) status = 1;
       if (given.has("json"))
         io.stdout.write(jsonLine({ type: "session.replayed", session, isEqual: report.departure === null, ...report }));

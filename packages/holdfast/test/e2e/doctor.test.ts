@@ -159,6 +159,25 @@ test("a damaged store is named; --repair saves what can be read, keeps the damag
   expect(refused.stderr).toContain("session_corrupt");
 });
 
+test("a head that is no JSON stops neither a look at other sessions nor the repair, after which the session goes on", async () => {
+  const place = await createPlace(script);
+  await place.exec("go");
+  const first = await place.session();
+  await place.exec("another");
+  const ids = (await place.start(["sessions", "list"]).finished).stdout.match(/ses_[0-9a-z]+/g) ?? [];
+  const db = new DatabaseSync(storeOf(place));
+  db.prepare("UPDATE heads SET head = '{' WHERE session = (SELECT id FROM sessions WHERE session = ?)").run(first);
+  db.close();
+  const ordered = [first, ...ids.filter((id) => id !== first)];
+  for (const command of [["sessions", "verify"], ["replay"]]) {
+    const { code, stdout, stderr } = await place.start([...command, ...ordered]).finished;
+    expect([code, stdout.match(/ses_[0-9a-z]+/g), stderr.includes(`${first}: the head`)]).toEqual([1, ordered.slice(1), true]);
+  }
+  expect((await doctor(place)).text).toContain(`the control state of ${first} can't be read`);
+  expect((await doctor(place, "--repair")).text).toContain("2 sessions whole");
+  expect((await place.exec("resume", first, "and on")).code).toBe(0);
+});
+
 test.each(["moved away", "emptied"])(
   "beside a store that was %s, what its sessions left stays until somebody says otherwise",
   async (how) => {

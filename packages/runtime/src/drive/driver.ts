@@ -55,7 +55,11 @@ export interface YieldedRun {
 
 export function settingsOf(driver: Driver): Settings {
   const settings = driver.registers.get("settings", "");
-  if (settings === null) throw new HoldfastError("session_corrupt", `session ${driver.session} has no settings`);
+  if (settings === null) {
+    throw new HoldfastError("session_corrupt", `session ${driver.session} has no settings`, {
+      hint: "holdfast doctor --repair derives them again from its events, where they are there",
+    });
+  }
   return settings;
 }
 

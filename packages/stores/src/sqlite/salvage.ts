@@ -106,11 +106,25 @@ async function fill(db: DatabaseSync, old: DatabaseSync | null, path: string): P
     // The head says that the log was longer: nobody can go on from what may have lost a part.
     const head = JSON.parse(derived.state?.head ?? "null") as Head | null;
     const end = derived.state === null ? seq + 1 : seq;
-    put(db, session, JSON.stringify({ ...(head ?? emptyHead), seq: end }), derived.state?.registers ?? stored?.registers ?? []);
+    put(
+      db,
+      session,
+      JSON.stringify({ ...(head ?? emptyHead), seq: end }),
+      derived.state?.registers ?? (stored?.registers ?? []).filter(isReadable),
+    );
     cutAfter(db, session, derived.seq);
     partial.push({ session, events: derived.seq, of: seq });
   }
   return { whole, partial, damaged };
+}
+
+function isReadable({ value }: { readonly value: string | null }): boolean {
+  try {
+    JSON.parse(value ?? "null");
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** False where something of the table is lost. */

@@ -3,6 +3,7 @@ import type { LogReport } from "@holdfast/runtime";
 import { allKeys, readKeys } from "../../evidence/keys.ts";
 import { jsonLine } from "../../render/json-events.ts";
 import { describeFault } from "../../render/log-fault.ts";
+import { unlessCorrupt } from "../../render/corrupt.ts";
 import { sessionById } from "../../session/find-session.ts";
 import type { Call } from "./call.ts";
 import { withHost } from "./call.ts";
@@ -18,7 +19,11 @@ export async function verify(call: Call, ids: readonly string[]): Promise<number
     let status = 0;
     for (const id of ids) {
       const { session } = await sessionById(ports, id);
-      const report = await runtime.verifyLog(ports, session, keys);
+      const report = await unlessCorrupt(io, session, () => runtime.verifyLog(ports, session, keys));
+      if (report === null) {
+        status = 1;
+        continue;
+      }
       const whole = runtime.isWhole(report);
       if (!whole) status = 1;
       else if (report.signatures.unknown > 0 && status === 0) status = unknownStatus;
