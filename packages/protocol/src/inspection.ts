@@ -124,6 +124,8 @@ export const inspectedTurn = z.object({
       subject: z.string().nullable(),
     })
     .nullable(),
+  /** Files of this turn's changes that another session changed at the same time; absolute paths. */
+  meanwhile: z.array(z.object({ path: z.string(), session: z.string() })).optional(),
   /** The signed end of the log at the turn's end. */
   tip: z.object({ seq: z.number().int(), hash: z.string(), keyId: z.string() }).nullable(),
 });

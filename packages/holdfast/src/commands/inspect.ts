@@ -45,7 +45,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     throw usage(spec, `--turn ${JSON.stringify(wanted)} is not a whole number above 0`);
   if (wanted !== undefined && why !== undefined) throw usage(spec, "--turn doesn't belong to --why");
   const setup = await openSetup(io);
-  const { view, stored } = await readLog(given, io, hosts, setup);
+  const { view, stored, hasCompany } = await readLog(given, io, hosts, setup);
   const { inspectSession } = await import("@holdfast/runtime/inspect/inspect");
   const inspection = inspectSession(view, stored);
   const { renderInspection, renderWhy } = await import("../render/inspection.ts");
@@ -53,13 +53,14 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const tell = (type: string, value: object, lines: readonly string[]): void =>
     io.stdout.write(given.has("json") ? jsonLine({ type, ...value }) : `${lines.join("\n")}\n`);
   if (why !== undefined) {
-    const found = await answerWhy(why, io, hosts, setup, { view, stored, inspection });
+    const found = await answerWhy(why, io, hosts, setup, { view, stored, hasCompany, inspection });
     tell("session.why", found, renderWhy(found, width));
     return 0;
   }
-  const turns = wanted === undefined ? inspection.turns : inspection.turns.filter(({ number }) => number === Number(wanted));
-  if (wanted !== undefined && turns.length === 0) throw usage(spec, `there are ${inspection.turns.length} turns`);
-  const shown = { ...inspection, turns };
+  const inspected = await toldOfOthers(io, hosts, setup, { view, stored, hasCompany, inspection });
+  const turns = wanted === undefined ? inspected.turns : inspected.turns.filter(({ number }) => number === Number(wanted));
+  if (wanted !== undefined && turns.length === 0) throw usage(spec, `there are ${inspected.turns.length} turns`);
+  const shown = { ...inspected, turns };
   tell("session.inspected", shown, renderInspection(shown, width));
   return 0;
 }
@@ -67,6 +68,8 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
 interface Read {
   readonly view: SessionView;
   readonly stored: readonly StoredEvent[];
+  /** Another session was at work at the same time. */
+  readonly hasCompany: boolean;
 }
 
 async function readLog(given: Arguments, io: Io, hosts: Hosts, setup: Setup): Promise<Read> {
@@ -76,7 +79,9 @@ async function readLog(given: Arguments, io: Io, hosts: Hosts, setup: Setup): Pr
     const row =
       id === undefined ? await newestSession(store.ports, await findWorkspace(".", io.cwd, io.env)) : await sessionById(store.ports, id);
     const view = await store.runtime.readSession(store.ports, row.session);
-    return { view, stored: await store.ports.log.read(row.session, 1) };
+    const stored = await store.ports.log.read(row.session, 1);
+    const { hasCompany } = await import("../inspect/meanwhile.ts");
+    return { view, stored, hasCompany: await hasCompany(store.ports.log, row.session, stored) };
   } finally {
     await store.close();
   }
@@ -93,11 +98,7 @@ async function answerWhy(
   const isInside = (place: string): boolean => view.roots.some((root) => isWithin(root.path, place));
   const path = await realPlace(resolve(io.cwd, name), isInside);
   if (!isInside(path)) throw new HoldfastError("path_outside", `${sanitizeLine(path)} is in no folder of ${view.row.session}`);
-  const isThere = (await Promise.all(view.roots.map((root) => stat(root.path).catch(() => null)))).every(
-    (found) => found?.isDirectory() === true,
-  );
-  const place = isThere ? { cwd: view.cwd ?? io.cwd, roots: view.roots } : { cwd: io.cwd, roots: [] };
-  const host = await hosts.openHost({ ...setup, config: { ...setup.config, hooks: {}, mcp: {} } }, place);
+  const { host, isThere } = await openThere(io, hosts, setup, view);
   try {
     const { whyChanged } = await import("../inspect/why.ts");
     const file: SessionFile = {
@@ -115,10 +116,39 @@ async function answerWhy(
       checkpoints: isThere ? host.ports.checkpoints : withoutTrees(host.ports.checkpoints),
       stored,
       home: io.env["HOME"] ?? "",
+      log: host.ports.log,
     });
     if (inspection.damage === null) return found;
     const { describeDamage } = await import("../render/log-fault.ts");
     return { ...found, says: [describeDamage(inspection.damage), ...found.says] };
+  } finally {
+    await host.close();
+  }
+}
+
+/** A host for the session's folders, as far as they are there. */
+async function openThere(io: Io, hosts: Hosts, setup: Setup, view: SessionView) {
+  const isThere = (await Promise.all(view.roots.map((root) => stat(root.path).catch(() => null)))).every(
+    (found) => found?.isDirectory() === true,
+  );
+  const place = isThere ? { cwd: view.cwd ?? io.cwd, roots: view.roots } : { cwd: io.cwd, roots: [] };
+  return { host: await hosts.openHost({ ...setup, config: { ...setup.config, hooks: {}, mcp: {} } }, place), isThere };
+}
+
+/** With what other sessions changed at the same time, where there were any. */
+async function toldOfOthers(
+  io: Io,
+  hosts: Hosts,
+  setup: Setup,
+  { view, stored, hasCompany, inspection }: Read & { readonly inspection: Inspection },
+): Promise<Inspection> {
+  if (!hasCompany) return inspection;
+  const { host, isThere } = await openThere(io, hosts, setup, view);
+  try {
+    const checkpoints = isThere ? host.ports.checkpoints : withoutTrees(host.ports.checkpoints);
+    if (checkpoints === undefined) return inspection;
+    const { withMeanwhile } = await import("../inspect/meanwhile.ts");
+    return await withMeanwhile(inspection, stored, view.roots, host.ports.log, checkpoints);
   } finally {
     await host.close();
   }

@@ -1,10 +1,11 @@
 import type { Inspection, StoredEvent, WhyChanged } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
-import type { BlobStore, Checkpoints, RecordedEvent } from "@holdfast/runtime";
+import type { BlobStore, Checkpoints, Log, RecordedEvent } from "@holdfast/runtime";
 import { type Change, changesOf, type Doer, evidenceAfter, type FileState, stateAt } from "@holdfast/runtime/inspect/file-history";
 import { lineBefore, linesOf } from "@holdfast/runtime/inspect/line-before";
 import { readJournal } from "../undo/journal.ts";
 import { textOf } from "./content.ts";
+import { alsoChangedBy } from "./meanwhile.ts";
 import { fileStates, type SessionFile, type Versions } from "./file-states.ts";
 
 export interface WhyInput {
@@ -18,6 +19,7 @@ export interface WhyInput {
   /** The session's events as they are stored, for what checkpoints say. */
   readonly stored: readonly StoredEvent[];
   readonly home: string;
+  readonly log: Pick<Log, "list" | "read">;
 }
 
 /** Which action last changed a file, or one of its lines, and what is known of it since. Throws `usage` for a line that isn't there. */
@@ -48,11 +50,14 @@ export async function whyChanged(input: WhyInput): Promise<WhyChanged> {
     const then = stateAt(states, one.evidence.seq);
     return { ...one, sameFile: then === undefined || file.now === undefined ? null : then === file.now };
   });
-  return { ...base, by: byOf(change), actions, says: [...found.says, ...saysOf(change, file), ...unseen], verified };
+  const others =
+    checkpoints === undefined ? [] : await alsoChangedBy(change, file.path, inspection.session, stored, input.log, checkpoints);
+  const says = [...found.says, ...saysOf(change, file, others), ...unseen];
+  return { ...base, by: byOf(change, others), actions, says, verified };
 }
 
-function byOf({ after, doers }: Change): WhyChanged["by"] {
-  if (after.by !== undefined) return "action";
+function byOf({ after, doers }: Change, others: readonly string[]): WhyChanged["by"] {
+  if (after.by !== undefined) return others.length === 0 ? "action" : "one_of";
   if (after.isUndo === true) return "undo";
   return doers.length === 0 ? "outside" : "one_of";
 }
@@ -64,9 +69,13 @@ function unchangedSays(line: number | null): string[] {
 }
 
 /** What the log can't tell is said, too. */
-function saysOf({ after, before, doers }: Change, { path }: SessionFile): string[] {
+function saysOf({ after, before, doers }: Change, { path }: SessionFile, others: readonly string[]): string[] {
   const what = after.digest === null ? ["it was deleted"] : before.digest === null ? ["it was made"] : [];
   if (after.isUndo === true) return [...what, "a person took the session's edits back"];
+  const other = `the session ${others.join(" and the session ")}`;
+  if (others.length > 0 && doers.length === 0)
+    return [...what, `${other} changed it meanwhile; whether something else did, too, the logs can't tell`];
+  if (others.length > 0) return [...what, `${other} changed it at the same time: which of them it was, the logs can't tell`];
   if (after.by !== undefined) return what;
   if (doers.length === 0) return [...what, "nothing of the session's ran meanwhile: something else changed it"];
   const name = path.slice(path.lastIndexOf("/") + 1);

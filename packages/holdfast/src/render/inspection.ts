@@ -32,12 +32,12 @@ export function renderInspection({ session, title, folder, damage, turns }: Insp
 }
 
 function renderTurn(turn: InspectedTurn, row: Row): string[] {
-  const { number, startedAt, goal, criteria, actions, evidence, rounds, report, outcome, tip } = turn;
+  const { number, startedAt, goal, criteria, actions, evidence, rounds, report, outcome, meanwhile, tip } = turn;
   let step = -1;
   const done = actions.flatMap((action) => {
     const head = action.step === step ? [] : [`  step ${action.step}`];
     step = action.step;
-    return [...head, ...renderAction(action, row, 4)];
+    return [...head, ...renderAction(action, row, 4, meanwhile)];
   });
   const baseline = evidence.filter(({ phase }) => phase === "baseline");
   return [
@@ -58,6 +58,9 @@ function renderTurn(turn: InspectedTurn, row: Row): string[] {
     ...(report === null || report.changes.length === 0
       ? []
       : row("changed", report.changes.map(({ path, change }) => `${sanitizeLine(path)} (${change})`).join(", "))),
+    ...[...Map.groupBy(meanwhile ?? [], ({ session }) => session)].flatMap(([session, files]) =>
+      row("meanwhile", `the session ${session} changed ${files.map(({ path }) => sanitizeLine(path)).join(", ")}`),
+    ),
     ...(report?.message ? row("says", brief(sanitizeOutput(report.message))) : []),
     ...(tip === null ? [] : row("signed", `event ${tip.seq}, ${shortDigest(tip.hash)}, with the key ${sanitizeLine(tip.keyId)}`)),
   ];
@@ -71,9 +74,14 @@ function describeCriterion({ name, kind, authority, isRequired, constraint }: In
 }
 
 /** One call: why, whose decision, what was expected and observed, what it changed and what was checked after it. */
-export function renderAction(action: InspectedAction, row: Row, indent: number): string[] {
+export function renderAction(action: InspectedAction, row: Row, indent: number, meanwhile: InspectedTurn["meanwhile"] = []): string[] {
   const { tool, summary, command, why, permission, hooks, expected, status, observed, changed, recovered, evidence, callId } = action;
   const inner = indent + 2;
+  // An edit says itself what it changed; of a command it is what was seen after it.
+  const alsoBy = (path: string): string => {
+    const others = action.mayChangeAnything ? meanwhile.filter((one) => one.path === path) : [];
+    return others.length === 0 ? "" : `  (${others.map(({ session }) => session).join(", ")} changed it meanwhile, too)`;
+  };
   const what = command ?? summary;
   const ended = [
     status.replace("_", " "),
@@ -103,7 +111,7 @@ export function renderAction(action: InspectedAction, row: Row, indent: number):
     ...changed.flatMap(({ path, before, after }) =>
       row(
         "changed",
-        `${sanitizeLine(path)}  ${before === null ? "new" : shortDigest(before)} → ${after === null ? "deleted" : shortDigest(after)}`,
+        `${sanitizeLine(path)}  ${before === null ? "new" : shortDigest(before)} → ${after === null ? "deleted" : shortDigest(after)}${alsoBy(path)}`,
         inner,
       ),
     ),

@@ -3,7 +3,8 @@ import type { Checkpoints, Log } from "@holdfast/runtime";
 import { type Journal, payloadOf, readJournal } from "./journal.ts";
 import { withoutUndone } from "./plan.ts";
 
-interface Span {
+/** Of a change. */
+export interface Span {
   readonly path: string;
   /** When the path was last known to be as it was before, and when it was found changed. Unix ms. */
   readonly from: number;
@@ -27,14 +28,28 @@ export async function changedAtOnce(
   const begin = own.reduce((least, { from }) => Math.min(least, from), Infinity);
   const end = own.reduce((most, { to }) => Math.max(most, to), 0);
   const byPath = Map.groupBy(own, ({ path }) => path);
+  for (const { path, from, to, session: other } of await changesElsewhere(log, session, events, checkpoints, begin, end))
+    if (byPath.get(path)?.some((mine) => mine.from <= to && from <= mine.to) === true) found.set(path, other);
+  return found;
+}
+
+/** What other sessions changed from `begin` to `end`, Unix ms. */
+export async function changesElsewhere(
+  log: Pick<Log, "list" | "read">,
+  session: string,
+  events: readonly StoredEvent[],
+  checkpoints: Pick<Checkpoints, "changesOf" | "tree">,
+  begin: number,
+  end: number,
+): Promise<(Span & { readonly session: string })[]> {
+  const found: (Span & { session: string })[] = [];
   // A fork has events of the session that it came from: those are the same changes.
   const isOwn = new Set(events.map((event) => `${event.session}:${event.seq}`));
   for (const row of await log.list({})) {
     if (row.session === session || row.updatedAt < begin || row.createdAt > end) continue;
     const theirs = await log.read(row.session, 1);
     const spans = spansOf(theirs, await readJournal(theirs, 1, checkpoints, null), (event) => !isOwn.has(`${event.session}:${event.seq}`));
-    for (const { path, from, to } of spans)
-      if (byPath.get(path)?.some((mine) => mine.from <= to && from <= mine.to) === true) found.set(path, row.session);
+    for (const span of spans) if (span.from <= end && span.to >= begin) found.push({ ...span, session: row.session });
   }
   return found;
 }

@@ -190,6 +190,30 @@ describe("a session that was inspected", { timeout: 120_000 }, () => {
     expect(await why("d:0")).toContain("lines are counted from 1");
   });
 
+  test("names another session that worked in the folder at the same time, and is not certain of what both may have changed", async () => {
+    const line = "if mkdir $HOME/first 2>/dev/null; then until [ -e go ]; do sleep 0.1; done; echo A > a; else echo B > b; fi";
+    const place = await createPlace((results) => (results.length === 0 ? { calls: [command(line)] } : { text: "Done." }), { z: "z\n" });
+    const both = ["1", "2"].map((name) => place.start(["exec", "--sandbox", "off", "--approvals", "allow", name]));
+    // Both have looked at the files by then.
+    const waiting = await Promise.any(both.map(async (one) => one.shows("waiting for the workspace").then(() => one)));
+    writeFileSync(join(place.workspace, "go"), "");
+    await Promise.all(both.map(({ finished }) => finished));
+    const name = both.indexOf(waiting) === 0 ? "1" : "2";
+    const list = (await place.start(["sessions", "list"]).finished).stdout.split("\n").filter((row) => row.includes("ses_"));
+    const ids = list.map((row) => [/ses_\w+/.exec(row)?.[0] ?? "", row.trim().endsWith(` ${name}`)] as const);
+    const [first, second] = [ids.find(([, isSecond]) => !isSecond)?.[0] ?? "", ids.find(([, isSecond]) => isSecond)?.[0] ?? ""];
+    const why = async (session: string, file: string) => {
+      const { by, says } = JSON.parse((await place.start(["inspect", session, "--why", file, "--json"]).finished).stdout) as WhyChanged;
+      return [by, says.join("; ")];
+    };
+    expect(await why(second, "a")).toEqual(["one_of", expect.stringContaining(`the session ${first} changed it at the same time`)]);
+    expect(await why(second, "b")).toEqual(["action", "it was made"]);
+    expect(await why(first, "b")).toEqual(["outside", expect.stringContaining(`the session ${second} changed it meanwhile`)]);
+    const text = (await place.start(["inspect", second]).finished).stdout.replaceAll(/\s+/g, " ");
+    expect(text).toContain(`${first} changed it meanwhile, too`);
+    expect(text).toMatch(new RegExp(` meanwhile the session ${first} changed [^(]*/a[, ]`));
+  });
+
   test("is told of when its folder is gone, too", async () => {
     const { place, session } = await twoTurns();
     execFileSync("git", ["-C", place.workspace, "checkout", "-q", "a.sh"]);
