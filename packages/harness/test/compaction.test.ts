@@ -27,7 +27,7 @@ function settled(callId: string, text: string, more: Partial<CallOutcome> = {}):
     callId,
     status: outcome.status,
     text,
-    trust: "tool" as const,
+    trust: outcome.trust,
     ...shown,
   };
   return event({ type: "call.settled", payload: { callId, outcome, result, judgement: null } });
@@ -162,6 +162,52 @@ describe("the state that a new window begins with", () => {
     expect(text.split("\n").filter((one) => one.includes("Add tests"))).toEqual(
       plan.map((step) => `- in the plan as done, by your own word: ${step.text}`),
     );
+  });
+
+  const proposes = (callId: string, name: string, input: object): Recorded => {
+    const items = [{ kind: "tool_call", id: `itm_${callId}`, callId, name, input: JSON.stringify(input) }];
+    return event({ type: "sampling.settled", payload: { items } } as unknown as SessionEvent);
+  };
+  const pins = (events: readonly Recorded[], more: Partial<CompactionInput> = {}) =>
+    derive(events, more).entries.filter(({ section, from }) => section === "exactValues" && from.length > 0);
+
+  test("has the later value beside an earlier one, from a result, an edit or a person", () => {
+    const first = settled("c1", "api_url=http://x/y\nDB_PORT=5432");
+    const again = pins([first, settled("c2", "api_url=http://x/y\nDB_PORT=6543", { trust: "untrusted" })]);
+    expect(again.map(({ text }) => text)).toEqual([
+      "- DB_PORT=5432 (later, untrusted: DB_PORT=6543)",
+      "- api_url=http://x/y",
+      "- DB_PORT=6543",
+    ]);
+    expect(again[0]!.from).toEqual(["res_c1", "c1", "res_c2", "c2"]);
+    expect(pins([first, says("Take this:\nDB_PORT=7000")]).at(-1)!.text).toBe("- DB_PORT=5432 (later: DB_PORT=7000)");
+    const edit = [proposes("e", "edit_file", { path: "conf", edits: [{ old: "DB_PORT=5432", new: "DB_PORT=7001" }] })];
+    const changed = { changed: [{ path: "/w/conf", beforeDigest: "a", afterDigest: "b", before: null, beforeMode: null }] };
+    const edited = [first, ...edit, settled("e", "changed", changed)];
+    expect(pins(edited).at(-1)!.text).toBe("- DB_PORT=5432 (later: DB_PORT=7001)");
+    const back = event({ type: "edits.undone", payload: { callIds: ["e"] } } as unknown as SessionEvent);
+    expect(pins([...edited, back]).at(-1)!.text).not.toContain("7001");
+  });
+
+  test("takes the lines of a list as beside each other", () => {
+    const ports = [1, 2, 3, 4].map((n) => `listens on port 500${n} as 10.0.0.1`);
+    expect(pins([settled("c1", ports.join("\n"))]).map(({ text }) => text)).toEqual(ports.map((line) => `- ${line}`));
+  });
+
+  test("has what says what it is, and no lines of data beside it", () => {
+    const data = (n: number) =>
+      Array.from({ length: 80 }, (_, line) =>
+        Buffer.from(`${n}/${line}/${"?>~x".repeat(13)}`)
+          .toString("base64")
+          .slice(0, 76),
+      ).join("\n");
+    const deploys = Array.from({ length: 6 }, (_, n) =>
+      settled(`d${n}`, `deployed dep-7f3a${n}c\nversion 1.2.${n}\nlistens on 10.0.0.${n}:5001\n${data(n)}\nurl https://d${n}.example/x`),
+    );
+    const lines = pins(deploys, { room: 14_000 }).map(({ text }) => text);
+    for (const part of ["dep-7f3a5c", "1.2.5", "10.0.0.5:5001", "https://d5.example/x", "dep-7f3a0c"])
+      expect(lines.some((line) => line.includes(part))).toBe(true);
+    expect(lines.filter((line) => /^- [\w+/]{40,}=*$/.test(line))).toEqual([]);
   });
 
   test("keeps exact values that the open work names, however long ago they came", () => {

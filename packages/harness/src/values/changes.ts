@@ -91,7 +91,7 @@ export interface LineChange {
   readonly isSure: boolean;
 }
 
-export function lineChange({ text, origin }: ArchivedLine, changes: readonly Change[]): LineChange | null {
+export function lineChange({ text, origin }: Pick<ArchivedLine, "text" | "origin">, changes: readonly Change[]): LineChange | null {
   let found: LineChange | null = null;
   for (const { seq, of, removed, now } of changes) {
     if (seq <= origin.seq || origin.speaker === "user") continue;
