@@ -6,7 +6,7 @@ export function storePath(home: string): string {
 }
 
 /** Stands for a store that is away: it was gone or empty when a session was about to begin beside what its sessions left. */
-export function lostMark(home: string): string {
+function lostMark(home: string): string {
   return `${storePath(home)}.lost`;
 }
 
