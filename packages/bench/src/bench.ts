@@ -10,7 +10,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { parseArgs } from "node:util";
+import { readNumber, readOptions, refuse } from "./options.ts";
 import { checkpointCost } from "./suite/checkpoint-figures.ts";
 import { digestCost } from "./suite/digest-figures.ts";
 import type { Field } from "./suite/field.ts";
@@ -23,7 +23,9 @@ import type { Row } from "./suite/row.ts";
 import { growth, largeRepository, stepCost, wholeRuns } from "./suite/step-figures.ts";
 
 const repository = join(import.meta.dirname, "../../..");
-const { values } = parseArgs({
+const usage = `usage: npm run bench -- [--only true,whole,…] [--rounds 11] [--lengths 1,20,100,1000] [--peers] [--peers-folder DIR]
+       [--holdfast PROGRAM] [--seed 1] [--results FILE] [--page FILE] [--quick]`;
+const { values } = readOptions(usage, {
   options: {
     only: { type: "string" },
     rounds: { type: "string", default: "100" },
@@ -38,7 +40,10 @@ const { values } = parseArgs({
   },
 });
 const isQuick = values.quick;
-const lengths = values.lengths?.split(",").map(Number) ?? (isQuick ? [2] : [1, 20, 100, 1_000]);
+const lengths =
+  values.lengths?.split(",").map((text) => readNumber(usage, "lengths", text, { min: 1 })) ?? (isQuick ? [2] : [1, 20, 100, 1_000]);
+const seed = readNumber(usage, "seed", values.seed, { min: 0 });
+const mostRounds = readNumber(usage, "rounds", values.rounds, { min: 1 });
 const largeFiles = isQuick ? 200 : 50_000;
 
 interface Figures {
@@ -71,16 +76,16 @@ const groups: Readonly<Record<string, Figures>> = {
 
 const wanted = values.only === undefined ? Object.keys(groups) : values.only.split(",");
 const unknown = wanted.filter((name) => groups[name] === undefined);
-if (unknown.length > 0) throw new Error(`there is no group ${unknown.join(", ")}: ${Object.keys(groups).join(", ")}`);
+if (unknown.length > 0) refuse(usage, `there is no group ${unknown.join(", ")}: ${Object.keys(groups).join(", ")}`);
 
 let results = existsSync(values.results) ? (JSON.parse(readFileSync(values.results, "utf8")) as Results) : {};
 const field = openField({
   program: values.holdfast,
   peers: values.peers ? installPeers(values["peers-folder"]) : [],
   isQuick,
-  seed: Number(values.seed),
+  seed,
   largeFiles,
-  mostRounds: Number(values.rounds),
+  mostRounds,
 });
 try {
   for (const name of wanted) {

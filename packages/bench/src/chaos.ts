@@ -9,7 +9,6 @@
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { entryFolder } from "./chaos/lives.ts";
 import { startModel } from "./chaos/model.ts";
 import { faults } from "./chaos/plant.ts";
@@ -20,8 +19,12 @@ import { round } from "./chaos/round.ts";
 import { openShops } from "./chaos/shops.ts";
 import type { Tally } from "./chaos/tally.ts";
 import { newTally, report } from "./chaos/tally.ts";
+import { readNumber, readOptions, refuse } from "./options.ts";
 
-const { values, positionals } = parseArgs({
+const usage = `usage: npm run chaos -- [--kills 300] [--seed 1] [--lanes 3] [--wrappers 0.1] [--results FILE] [--after FILE]… [--fault NAME]
+       npm run chaos -- --sum FILE… [--page]
+NAME is one of: ${faults.join(", ")}`;
+const { values, positionals } = readOptions(usage, {
   allowPositionals: true,
   options: {
     kills: { type: "string", default: "300" },
@@ -35,10 +38,17 @@ const { values, positionals } = parseArgs({
     fault: { type: "string" },
   },
 });
+if (values.sum !== positionals.length > 0) refuse(usage, "--sum goes with files of results, and files with --sum");
+const kills = readNumber(usage, "kills", values.kills, { min: 1 });
+const seed = readNumber(usage, "seed", values.seed, { min: 0 });
+const lanes = readNumber(usage, "lanes", values.lanes, { min: 1 });
+const wrappers = readNumber(usage, "wrappers", values.wrappers, { min: 0, max: 1, isWhole: false });
+const fault = faults.find((name) => name === values.fault) ?? null;
+if (values.fault !== undefined && fault === null) refuse(usage, `there is no fault ${JSON.stringify(values.fault)}`);
 const root = join(import.meta.dirname, "../../..");
 const tally = values.sum ? addTogether() : await run();
 console.log(report(tally));
-process.exitCode = tally.faults.length === 0 ? 0 : 1;
+process.exitCode = tally.faults.length === 0 && tally.kills.count > 0 ? 0 : 1;
 
 function addTogether(): Tally {
   const sum = addUp(positionals);
@@ -47,9 +57,6 @@ function addTogether(): Tally {
 }
 
 async function run(): Promise<Tally> {
-  const fault = faults.find((name) => name === values.fault) ?? null;
-  if (values.fault !== undefined && fault === null) throw new Error(`--fault is one of ${faults.join(", ")}`);
-  const [kills, seed, lanes] = [Number(values.kills), Number(values.seed), Number(values.lanes)];
   execFileSync(process.execPath, [join(root, "scripts/build.ts"), entryFolder, "chaos=packages/bench/src/chaos/entry.ts"]);
   const counted = newTally();
   const { points, windows } = addUp(values.after).tally;
@@ -66,7 +73,7 @@ async function run(): Promise<Tally> {
         shops,
         model,
         mostKills: kills,
-        wrappers: Number(values.wrappers),
+        wrappers,
         fault,
       });
       const seconds = Math.round((performance.now() - start) / 1000);

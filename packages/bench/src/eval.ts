@@ -6,6 +6,7 @@
 import { parseArgs } from "node:util";
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Evaluate, Figure } from "./eval/evaluation.ts";
+import { answerHelp, readNumber, refuse } from "./options.ts";
 
 /** Loaded by name, so that one evaluation needs nothing of another. */
 const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Evaluate }>>> = {
@@ -19,6 +20,9 @@ const evaluations: Readonly<Record<string, () => Promise<{ readonly evaluate: Ev
   prefix: () => import("./eval/prefix.ts"),
 };
 
+const usage = `usage: npm run eval -- NAME [--data DIR] [--count N] [--seed S] [--json]
+NAME is one of: ${Object.keys(evaluations).join(", ")}`;
+answerHelp(usage);
 const { values, positionals, tokens } = parseArgs({
   allowPositionals: true,
   strict: false,
@@ -35,16 +39,12 @@ const rest = tokens.flatMap((token, index) => {
 });
 const [name] = positionals;
 const load = name === undefined ? undefined : evaluations[name];
-if (name === undefined || load === undefined) {
-  console.error(
-    `Usage: npm run eval -- NAME [--data DIR] [--count N] [--seed S] [--json]\nNAME is one of: ${Object.keys(evaluations).join(", ")}`,
-  );
-  process.exit(2);
-}
+if (name === undefined || load === undefined) refuse(usage, name === undefined ? "which one?" : `there is no evaluation ${name}`);
+const count = values.count === undefined ? undefined : readNumber(usage, "count", String(values.count), { min: 1 });
 const { evaluate } = await load();
 const { figures, misses } = await evaluate({
   ...(typeof values.data === "string" && { data: values.data }),
-  ...(typeof values.count === "string" && { count: Number(values.count) }),
+  ...(count !== undefined && { count }),
   ...(typeof values.seed === "string" && { seed: values.seed }),
   rest,
 }).catch((error: unknown) => {

@@ -10,9 +10,9 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
 import { startLongModel } from "./long/model.ts";
 import { constraint, makeWork } from "./long/work.ts";
+import { readNumber, readOptions } from "./options.ts";
 
 /** A part of the session, by its steps. */
 interface Stretch {
@@ -27,7 +27,8 @@ const stretches = 10;
 /** What the last tenth may cost, of what the second did. */
 const flat = 1.5;
 
-const { values } = parseArgs({
+const usage = "usage: npm run long -- [--steps 3000] [--windows 20] [--seed 1] [--json]";
+const { values } = readOptions(usage, {
   options: {
     steps: { type: "string", default: "3000" },
     windows: { type: "string", default: "20" },
@@ -35,7 +36,9 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
   },
 });
-const [steps, windows] = [Number(values.steps), Number(values.windows)];
+const steps = readNumber(usage, "steps", values.steps, { min: 1 });
+const windows = readNumber(usage, "windows", values.windows, { min: 1 });
+const seed = readNumber(usage, "seed", values.seed, { min: 0 });
 const folder = mkdtempSync(join(tmpdir(), "holdfast-long-"));
 try {
   const found = await run();
@@ -49,7 +52,7 @@ async function run() {
   const [home, workspace] = [join(folder, "home"), join(folder, "workspace")];
   mkdirSync(join(home, ".holdfast"), { recursive: true });
   mkdirSync(workspace);
-  const work = makeWork(workspace, steps, windows, Number(values.seed));
+  const work = makeWork(workspace, steps, windows, seed);
   writeFileSync(join(home, ".holdfast/config.toml"), `[compaction]\ntrigger_tokens = ${work.triggerTokens}\n\n${work.checks}`);
   for (const args of [
     ["init", "-q", "-b", "main"],

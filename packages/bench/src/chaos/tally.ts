@@ -159,7 +159,11 @@ export function report(tally: Tally): string {
     ...rows(tally.untold).map((row) => `  told otherwise:${row}`),
     ...zeros(tally).map(({ what, found }) => `${what}: ${found}`),
     short.length === 0 ? "enough kills in every window and at every point" : `short of a run at full length: ${short.join(", ")}`,
-    tally.faults.length === 0 ? "nothing lost, doubled, left behind or kept quiet" : `${tally.faults.length} faults:`,
+    tally.kills.count === 0
+      ? "without kills, nothing is shown"
+      : tally.faults.length === 0
+        ? "nothing lost, doubled, left behind or kept quiet"
+        : `${tally.faults.length} faults:`,
     ...tally.faults.map((fault) => `  ${fault}`),
   ].join("\n");
 }
