@@ -1,6 +1,6 @@
 import { createPolicy } from "@holdfast/policy";
 import { expect, test } from "vitest";
-import { machine, request } from "../../policy/src/examples/machine.ts";
+import { machine, request } from "@holdfast/policy/examples/machine";
 import { workbench, type Workbench } from "../../tools/test/workbench.ts";
 import { hiddenFiles, secretsNow } from "../src/host/secret-paths.ts";
 
