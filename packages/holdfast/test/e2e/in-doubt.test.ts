@@ -23,6 +23,11 @@ test("a call in doubt is told to the model and the person in every form, and an 
   for (const pid of processesWith(place.marker)) process.kill(pid, "SIGKILL");
   await until(() => processesWith(place.marker).length === 0, "nothing of it is left");
 
+  const session = await place.session();
+  const forked = await place.start(["sessions", "fork", session]).finished;
+  expect(forked.stderr).toContain(`may have happened in ${session}, and isn't in the shared history: ${command(place.marker)}`);
+  expect((await place.start(["sessions", "delete", forked.stdout.trim()]).finished).code).toBe(0);
+
   const resumed = await place.exec("resume", "--last", "--quiet", "--approvals", "ask");
   expect(resumed.code).toBe(4);
   expect(resumed.stderr).toContain("may have happened");
