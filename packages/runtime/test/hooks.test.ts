@@ -170,8 +170,10 @@ describe("hooks", () => {
     const hooks: Hooks = {
       has: (asked) => asked === event,
       run: async (_, signal) => {
+        // Heard from the beginning: the driver may see the interrupt before the posting has returned.
+        const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
         await post(ports, session, { type: "interrupt", by: "a person" });
-        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        await aborted;
         return [{ hook: "user: hangs", trust: "user", result: "failed", reason: "ended", context: "", durationMs: 1 }];
       },
     };
