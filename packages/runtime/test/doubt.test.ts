@@ -4,15 +4,9 @@ import { drive, post } from "../src/index.ts";
 import { identityOf } from "../src/kernel/identity.ts";
 import { allow, createTestModel, createTestTool, createWorld, done, portsOf, runPrompt, say } from "./kit.ts";
 
-test("a call in doubt is known again whatever it says of waiting, expecting and spaces, and no other one for it", async () => {
-  const inputs: Json[] = [
-    { to: "a b", timeout_s: 5 },
-    { to: "a b", timeout_s: 6 },
-    { to: " a  b", yield_s: 1, expect: { output_contains: "x" } },
-    { to: "b", timeout_s: 5 },
-  ];
+/** Calls the tool with each input in turn, and says which of the calls repeated one in doubt. */
+async function repeatsAmong(pay: ReturnType<typeof createTestTool>, inputs: readonly Json[]): Promise<boolean[]> {
   const seen: boolean[] = [];
-  const pay = createTestTool({ name: "pay", replay: "never", run: async () => done("lost", { status: "in_doubt" }) });
   const world = createWorld({
     tools: [pay],
     model: createTestModel((n) => ({ calls: inputs[n] === undefined ? [] : [{ name: "pay", input: inputs[n] }] })),
@@ -22,7 +16,18 @@ test("a call in doubt is known again whatever it says of waiting, expecting and 
     },
   });
   await runPrompt(portsOf(world));
-  expect(seen).toEqual([false, true, true, false]);
+  return seen;
+}
+
+test("a call in doubt is known again whatever it says of waiting, expecting and spaces, and no other one for it", async () => {
+  const inputs: Json[] = [
+    { to: "a b", timeout_s: 5 },
+    { to: "a b", timeout_s: 6 },
+    { to: " a  b", yield_s: 1, expect: { output_contains: "x" } },
+    { to: "b", timeout_s: 5 },
+  ];
+  const pay = createTestTool({ name: "pay", replay: "never", run: async () => done("lost", { status: "in_doubt" }) });
+  expect(await repeatsAmong(pay, inputs)).toEqual([false, true, true, false]);
 });
 
 test("a call in doubt is known again with its tool's defaults and with empty values, and no other one for it", async () => {
@@ -35,20 +40,10 @@ test("a call in doubt is known again with its tool's defaults and with empty val
     { to: "a", urgent: true },
     { to: "a", amount: 0 },
   ];
-  const seen: boolean[] = [];
   const properties = { currency: { default: "EUR" }, notify: { default: true } };
   const made = createTestTool({ name: "pay", replay: "never", run: async () => done("lost", { status: "in_doubt" }) });
   const pay = { ...made, spec: { ...made.spec, schema: { type: "object", properties } } };
-  const world = createWorld({
-    tools: [pay],
-    model: createTestModel((n) => ({ calls: inputs[n] === undefined ? [] : [{ name: "pay", input: inputs[n] }] })),
-    policy: (_, { repeatsDoubt }) => {
-      seen.push(repeatsDoubt);
-      return allow;
-    },
-  });
-  await runPrompt(portsOf(world));
-  expect(seen).toEqual([false, true, true, false, false, false, false]);
+  expect(await repeatsAmong(pay, inputs)).toEqual([false, true, true, false, false, false, false]);
 });
 
 test("a call that an earlier version knew by its input as it was written is known again", async () => {
