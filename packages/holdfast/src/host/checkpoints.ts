@@ -11,6 +11,7 @@ export function lazyCheckpoints(input: CheckpointsInput): Checkpoints {
   };
   return {
     take: async (request) => (await load()).take(request),
+    begun: async (session) => loaded?.begun(session),
     ended: (session, approved) => loaded?.ended(session, approved),
     close: async (session) => (loaded === null ? null : loaded.close(session)),
     ready: async () => loaded?.ready(),

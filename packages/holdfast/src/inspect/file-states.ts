@@ -138,7 +138,8 @@ async function lookedAt(reading: Reading, seq: number, { base, failed }: Checkpo
     if (tree == null) return;
     reading.isFollowed = true;
     const node = tree.get(file.path) ?? null;
-    states.push({ seq, digest: node?.digest ?? null });
+    // What others changed after that look, before the command, stands at the same event.
+    states.unshift({ seq, digest: node?.digest ?? null });
     keep(reading, node);
     return;
   }
@@ -146,7 +147,7 @@ async function lookedAt(reading: Reading, seq: number, { base, failed }: Checkpo
   if (!reading.isFollowed || last === null) return;
   if (last === reading.unchanged) states.splice(states.indexOf(last), 1);
   reading.unchanged = { seq, digest: last.digest };
-  states.push(reading.unchanged);
+  states.unshift(reading.unchanged);
 }
 
 function keep({ versions }: Reading, node: TreeNode | null): void {

@@ -177,8 +177,10 @@ async function readCheckpoint(state: ReadState, seq: number, checkpoint: Checkpo
   }
   const changes = await reads.changesOf(checkpoint);
   if (changes === null) state.isWhole = false;
-  for (const change of changes ?? [])
-    state.entries.push({ ...change, seq: change.by === "session" && state.lastBold > 0 ? state.lastBold : seq });
+  // In the order in which they were seen: what others did before the last of the command's was there when it ended.
+  const last = (changes ?? []).findLastIndex(({ by }) => by === "session");
+  for (const [index, change] of (changes ?? []).entries())
+    state.entries.push({ ...change, seq: index <= last && state.lastBold > 0 ? state.lastBold : seq });
 }
 
 /** What differs between the tree that the log leads to and this one. Where a command's end isn't recorded, it did that. */

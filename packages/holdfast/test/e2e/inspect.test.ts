@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Validator } from "@cfworker/json-schema";
 import type { Inspection, WhyChanged } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
 import { repository } from "../pages.ts";
 import type { Place } from "./run.ts";
-import { createPlace } from "./run.ts";
+import { createPlace, until } from "./run.ts";
 
 const files = {
   "a.sh": "true one\necho two\ntrue three\n",
@@ -191,25 +191,35 @@ describe("a session that was inspected", { timeout: 120_000 }, () => {
   });
 
   test("names another session that worked in the folder at the same time, and is not certain of what both may have changed", async () => {
-    const line = "if mkdir $HOME/first 2>/dev/null; then until [ -e go ]; do sleep 0.1; done; echo A > a; else echo B > b; fi";
-    const place = await createPlace((results) => (results.length === 0 ? { calls: [command(line)] } : { text: "Done." }), { z: "z\n" });
-    const both = ["1", "2"].map((name) => place.start(["exec", "--sandbox", "off", "--approvals", "allow", name]));
-    // Both have looked at the files by then.
-    const waiting = await Promise.any(both.map(async (one) => one.shows("waiting for the workspace").then(() => one)));
-    writeFileSync(join(place.workspace, "go"), "");
-    await Promise.all(both.map(({ finished }) => finished));
-    const name = both.indexOf(waiting) === 0 ? "1" : "2";
+    let second: ReturnType<Place["start"]> | null = null;
+    const place: Place = await createPlace(
+      async (results, sampling) => {
+        if (sampling === 1) return { calls: [command("echo 0 > c")] };
+        if (sampling === 2) {
+          second = place.start(["exec", "--sandbox", "off", "--approvals", "allow", "2"]);
+          await until(() => existsSync(join(place.home, "held")), "the second session's command runs");
+          return { calls: [{ name: "write_file", input: { path: "a", content: "A\n" } }] };
+        }
+        if (sampling === 3) return { calls: [command("touch $HOME/held; until [ -e go ]; do sleep 0.1; done; echo B > b")] };
+        if (results.length !== 2) return { text: "Done." };
+        writeFileSync(join(place.workspace, "go"), "");
+        return { calls: [command("echo 1 > c")] };
+      },
+      { z: "z\n" },
+    );
+    await place.exec("--sandbox", "off", "--approvals", "allow", "1");
+    await second!.finished;
     const list = (await place.start(["sessions", "list"]).finished).stdout.split("\n").filter((row) => row.includes("ses_"));
-    const ids = list.map((row) => [/ses_\w+/.exec(row)?.[0] ?? "", row.trim().endsWith(` ${name}`)] as const);
-    const [first, second] = [ids.find(([, isSecond]) => !isSecond)?.[0] ?? "", ids.find(([, isSecond]) => isSecond)?.[0] ?? ""];
+    const ids = list.map((row) => [/ses_\w+/.exec(row)?.[0] ?? "", row.trim().endsWith(" 2")] as const);
+    const [first, other] = [ids.find(([, isSecond]) => !isSecond)?.[0] ?? "", ids.find(([, isSecond]) => isSecond)?.[0] ?? ""];
     const why = async (session: string, file: string) => {
       const { by, says } = JSON.parse((await place.start(["inspect", session, "--why", file, "--json"]).finished).stdout) as WhyChanged;
       return [by, says.join("; ")];
     };
-    expect(await why(second, "a")).toEqual(["one_of", expect.stringContaining(`the session ${first} changed it at the same time`)]);
-    expect(await why(second, "b")).toEqual(["action", "it was made"]);
-    expect(await why(first, "b")).toEqual(["outside", expect.stringContaining(`the session ${second} changed it meanwhile`)]);
-    const text = (await place.start(["inspect", second]).finished).stdout.replaceAll(/\s+/g, " ");
+    expect(await why(other, "a")).toEqual(["one_of", expect.stringContaining(`the session ${first} changed it at the same time`)]);
+    expect(await why(other, "b")).toEqual(["action", "it was made"]);
+    expect(await why(first, "b")).toEqual(["outside", expect.stringContaining(`the session ${other} changed it meanwhile`)]);
+    const text = (await place.start(["inspect", other]).finished).stdout.replaceAll(/\s+/g, " ");
     expect(text).toContain(`${first} changed it meanwhile, too`);
     expect(text).toMatch(new RegExp(` meanwhile the session ${first} changed [^(]*/a[, ]`));
   });

@@ -19,7 +19,7 @@ export interface Answer {
   readonly delayMs?: number;
 }
 /** `results` are the texts of all tool results in the request, oldest first. */
-export type Script = (results: readonly string[], sampling: number) => Answer;
+export type Script = (results: readonly string[], sampling: number) => Answer | Promise<Answer>;
 
 interface Block {
   readonly type?: string;
@@ -64,7 +64,7 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
     const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body;
     requests.push(body);
     authorizations.push(request.headers.authorization ?? "");
-    const answer = script(resultsOf(body), requests.length);
+    const answer = await script(resultsOf(body), requests.length);
     if (answer.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
     if (answer.fault === 429 || answer.fault === 500) {
       response.writeHead(answer.fault, { "content-type": "application/json", ...(answer.fault === 429 ? { "retry-after": "1" } : {}) });

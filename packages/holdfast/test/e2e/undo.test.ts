@@ -5,7 +5,8 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync,
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createPlace } from "./run.ts";
+import type { Inspection } from "@holdfast/protocol";
+import { createPlace, type Place, type Started, until } from "./run.ts";
 
 const files = { "a.txt": "one\n", "b.txt": "two\n", "dir/c.txt": "three\n" };
 const command = (line: string) => ({ calls: [{ name: "run_command", input: { command: line } }] });
@@ -73,6 +74,40 @@ test("what two sessions changed in a file at the same time is taken back from ne
   const { code, stderr } = await place.start(["undo"]).finished;
   expect([code, stderr]).toEqual([1, expect.stringMatching(/a\.txt: changed by the session ses_\w+ at the same time/)]);
   expect(readFileSync(at("a.txt"), "utf8")).toBe("one\nmine\nmine\n");
+});
+
+test("what another session changed while a command waited for the workspace is no change of who waited", async () => {
+  const holds = "touch $HOME/held; until [ -e go ]; do sleep 0.1; done; echo A > a; echo A > new";
+  const others: Started[] = [];
+  const start = (name: string): Started => place.start(["exec", "--sandbox", "off", "--approvals", "allow", name]);
+  const place: Place = await createPlace(async (results, sampling) => {
+    if (sampling === 1) return command("echo 0 > b0");
+    if (sampling === 3) return command(holds);
+    if (sampling === 4) return command("echo C > c");
+    if (sampling !== 2) return { text: "Done." };
+    others.push(start("holder"));
+    await until(() => existsSync(at("../home/held")), "the holder's command runs");
+    others.push(start("late"));
+    return command("echo B > b");
+  }, files);
+  const at = (path: string) => join(place.workspace, path);
+  const waiter = start("waiter");
+  await until(() => others.length === 2, "all have started");
+  // The one looked at the files long before, the other has not yet.
+  await Promise.all([waiter, others[1] as Started].map((one) => one.shows("waiting for the workspace")));
+  writeFileSync(at("go"), "");
+  await Promise.all([waiter, ...others].map(({ finished }) => finished));
+  const { stdout } = await place.start(["sessions", "list"]).finished;
+  const session = (name: string) => new RegExp(`(ses_\\w+).* ${name}\\s*$`, "m").exec(stdout)?.[1] ?? "";
+  const why = async (name: string, file: string) =>
+    (JSON.parse((await place.start(["inspect", session(name), "--why", file, "--json"]).finished).stdout) as { by: string }).by;
+  expect([await why("waiter", "a"), await why("waiter", "b"), await why("holder", "a")]).toEqual(["outside", "action", "action"]);
+  expect([await why("late", "a"), await why("late", "c")]).toEqual(["before_session", "action"]);
+  const late = JSON.parse((await place.start(["inspect", session("late"), "--json"]).finished).stdout) as Inspection;
+  expect(late.turns[0]?.report?.changes.map(({ path }) => path)).not.toContain("a");
+  const undone = await place.start(["undo", session("waiter")]).finished;
+  expect([undone.code, undone.stderr]).toEqual([0, expect.not.stringContaining("at the same time")]);
+  expect(["a", "new", "b", "b0", "c"].filter((path) => existsSync(at(path)))).toEqual(["a", "new", "c"]);
 });
 
 test("undo --to a step keeps what came before it, and refuses where a person changed a file since", async () => {

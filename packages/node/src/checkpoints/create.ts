@@ -36,8 +36,8 @@ interface Follower {
   /** Every path that could not be kept, once. */
   readonly unkept: Map<string, "too_large" | "unreadable" | "no_room">;
   untold: string[];
-  /** A call has ended since the last checkpoint. */
-  hasEnded: boolean;
+  /** There was a look since the last checkpoint. */
+  hasMore: boolean;
 }
 
 /** Content that git has is copied all the same while there is no more of it than this: then git's objects may go. */
@@ -200,7 +200,7 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
     const moved = follower.refs.splice(0);
     const untold = follower.untold;
     follower.untold = [];
-    follower.hasEnded = false;
+    follower.hasMore = false;
     const isLong = changes.length > mostInline;
     const list = isLong ? await blobs.put(new TextEncoder().encode(JSON.stringify(changes))) : undefined;
     const places = changes.flatMap(({ before, after }) => [before?.content, after?.content]);
@@ -215,6 +215,16 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
       ...(untold.length <= mostNamed ? {} : { more: untold.length - mostNamed }),
       blobs: [...new Set([...places.flatMap(blobsOf), ...(base?.blobs ?? []), ...(list === undefined ? [] : [list])])],
     };
+  };
+  /** A look besides those of checkpoints, which the next one tells of. After one that failed, what comes begins anew. */
+  const follow = async (session: string, work: () => Promise<void>): Promise<void> => {
+    const follower = followers.get(session);
+    if (follower === undefined) return;
+    follower.hasMore = true;
+    await inTurn(work).catch(() => {
+      trees = null;
+      followers.clear();
+    });
   };
 
   return {
@@ -241,19 +251,12 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
           return { changes: [], blobs: [], failed: reasonOf(error) };
         }
       }),
-    ended(session, approved) {
-      const follower = followers.get(session);
-      if (follower === undefined) return;
-      follower.hasEnded = true;
-      void inTurn(() => look(session, approved)).catch(() => {
-        trees = null;
-        followers.clear();
-      });
-    },
+    begun: (session) => follow(session, () => look(null, null)),
+    ended: (session, approved) => void follow(session, () => look(session, approved)),
     close: (session) =>
       inTurn(async () => {
         const follower = followers.get(session);
-        return follower === undefined || !follower.hasEnded ? null : told(follower, undefined).catch(() => null);
+        return follower === undefined || !follower.hasMore ? null : told(follower, undefined).catch(() => null);
       }),
     ready: () => inTurn(async () => undefined),
     changed(session, changes) {
@@ -300,7 +303,7 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
 }
 
 function newFollower(): Follower {
-  return { changes: [], refs: [], known: new Map(), unkept: new Map(), untold: [], hasEnded: false };
+  return { changes: [], refs: [], known: new Map(), unkept: new Map(), untold: [], hasMore: false };
 }
 
 function hasContent(entry: CachedDigest): boolean {

@@ -10,7 +10,7 @@ import { showHidden } from "../hidden.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { isFatal, messageOf, newId, stop, stopAt } from "./driver.ts";
-import { afterCall, withCheckpoint } from "./checkpoint.ts";
+import { afterCall, beforeCall, withCheckpoint } from "./checkpoint.ts";
 import { callContext } from "./gate.ts";
 import { labelFor } from "./label.ts";
 import { lookAgain, lookAt } from "./look.ts";
@@ -101,13 +101,17 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
       driver,
       callId,
       signal,
-      (handOver) => recordingRun(driver, callId, plan, () => run(handOver)),
+      async (handOver, hasWaited) => {
+        if (!isBegun) await beforeCall(driver, callId, register, hasWaited);
+        return recordingRun(driver, callId, plan, () => run(handOver));
+      },
       isBegun,
     );
     return [...(await tell(driver, register, callId, outcome, signal)), ...events];
   } catch (error) {
     if (isHoldfastError(error, "claim_lost") || (!mayHaveActed && isFatal(error))) throw error;
     if (!mayHaveActed && intent.isUncertain !== true) {
+      await beforeCall(driver, callId, register, true);
       const text = `The call did not run, and nothing was done: ${clean(driver, messageOf(error))}`;
       return [settledWithout(callId, signal.aborted ? "interrupted" : "failed", text, newId(driver))];
     }

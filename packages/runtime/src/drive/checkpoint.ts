@@ -2,6 +2,7 @@ import type { CallOutcome, CallPlan, Checkpoint, SessionEvent } from "@holdfast/
 import { changeOf } from "../tree-change.ts";
 import type { CallRegister } from "../kernel/state.ts";
 import { type Driver, settingsOf } from "./driver.ts";
+import { isWorkspaceHeld } from "./workspace-lock.ts";
 
 /** True for a call that may change anything in the workspace. An edit keeps what it changes by itself. */
 export function mayChangeAnything(plan: CallPlan): boolean {
@@ -25,6 +26,8 @@ export async function withCheckpoint(driver: Driver, events: readonly SessionEve
     return [...events];
   }
   const commands = bold.flatMap(({ command, typed }) => command ?? typed?.text ?? []);
+  // Whoever has the workspace goes on changing it after the look.
+  if (await isWorkspaceHeld(driver)) for (const event of events) if (event.type === "call.intended") driver.early.add(event.payload.callId);
   const checkpoint: Checkpoint = await checkpoints.take({ session: driver.session, commands, manifest });
   let isFirst = true;
   return events.map((event) => {
@@ -33,6 +36,15 @@ export async function withCheckpoint(driver: Driver, events: readonly SessionEve
     isFirst = false;
     return { type: event.type, payload: { ...event.payload, checkpoint } };
   });
+}
+
+/**
+ * To be said when a call has the workspace, and when it ends without having run. Looks again only where somebody else had it
+ * since the call's checkpoint: what was changed until then is theirs.
+ */
+export async function beforeCall(driver: Driver, callId: string, { plan }: CallRegister, hasWaited: boolean): Promise<void> {
+  const isEarly = driver.early.delete(callId) || hasWaited;
+  if (isEarly && mayChangeAnything(plan)) await driver.ports.checkpoints?.begun(driver.session);
 }
 
 /** Tells what a call has done to whom it may concern: at once, and without waiting for anything. */

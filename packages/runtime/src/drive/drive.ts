@@ -295,7 +295,7 @@ async function perform(driver: Driver, effect: Effect, signal: AbortSignal): Pro
       case "baseline":
         return await takeBaseline(driver, effect.attempt, signal);
       case "snapshot":
-        return await takeSnapshot(driver);
+        return await takeSnapshot(driver, signal);
       case "check":
         return await runCheck(driver, effect, signal);
       case "sandbox":

@@ -31,6 +31,8 @@ export interface Driver {
   staged: { readonly events: SessionEvent[]; readonly puts: RegisterPut[]; readonly taken: number[]; readonly blobs: string[]; at: number };
   /** Calls that a probe found still running: they are followed, not started. */
   readonly attachable: Set<string>;
+  /** Calls whose checkpoint was taken while somebody else had the workspace. */
+  readonly early: Set<string>;
   readonly hasSandbox: boolean;
   /** Another process had the session before: the model is told of the world in full, once. */
   wasTakenUp: boolean;

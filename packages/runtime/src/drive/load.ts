@@ -37,6 +37,7 @@ export async function loadBare(ports: Ports, session: string, options: DriveOpti
     digests: createRequestDigests(),
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
+    early: new Set(),
     hasSandbox: ports.sandbox !== undefined,
     wasTakenUp: !endsWithOwn(ports.log, session, { seq: head.seq, pid: ports.processes.owner.pid }),
     asked: new Set(),

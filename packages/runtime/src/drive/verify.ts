@@ -55,11 +55,21 @@ export async function takeBaseline(driver: Driver, attempt: number, signal: Abor
   return [{ type: "baseline.recorded", payload: { subject, manifest, blobs, evidence: [...evidence], inputs } }];
 }
 
-/** The workspace just before the turn's first effect that can change it. */
-export async function takeSnapshot(driver: Driver): Promise<SessionEvent[]> {
-  const { subject, manifest } = await driver.ports.observer.snapshot(driver.registers.get("baseline", "")?.manifest ?? null);
+/**
+ * The workspace just before the turn's first effect that can change it. Where that takes the workspace whole, so does this look:
+ * what somebody else still does is not the turn's.
+ */
+export async function takeSnapshot(driver: Driver, signal: AbortSignal): Promise<SessionEvent[]> {
+  const look = () => driver.ports.observer.snapshot(driver.registers.get("baseline", "")?.manifest ?? null);
+  const { subject, manifest } = await (isFirstWhole(driver) ? withWorkspace(driver, "its first look", signal, look) : look());
   const blobs = [...(await driver.ports.observer.blobsOf(manifest))];
   return [{ type: "snapshot.recorded", payload: { turnId: driver.head.turn?.id ?? "", subject, manifest, blobs } }];
+}
+
+/** Whether the first call that is to change the workspace waits for whoever has it. */
+function isFirstWhole({ head, registers }: Driver): boolean {
+  const plans = (head.turn?.open ?? []).flatMap(({ id, state }) => (state === "ready" ? (registers.get("call", id)?.plan ?? []) : []));
+  return plans.find((plan) => plan.changesWorkspace)?.workspace === "exclusive";
 }
 
 export async function runCheck(driver: Driver, effect: Extract<Effect, { type: "check" }>, signal: AbortSignal): Promise<SessionEvent[]> {

@@ -20,6 +20,11 @@ export interface Checkpoints {
    */
   take(request: CheckpointRequest): Promise<Checkpoint>;
   /**
+   * A call begins only now, after others may have had the workspace since its checkpoint was taken, or it was not run after
+   * all: what differs by now, they did. Looks, and never rejects.
+   */
+  begun(session: string): Promise<void>;
+  /**
    * A call that may have changed anything has ended: what differs now, it did. Begins to look, and returns at once. `approved`:
    * the places that a person let a confined command write; it leaves no repository with programs for git to run elsewhere. Null
    * where it was not confined.

@@ -27,6 +27,7 @@ export async function createSession(ports: Ports, given: NewSession): Promise<st
     digests: createRequestDigests(),
     staged: { events: [], puts: [], taken: [], blobs: [], at: 0 },
     attachable: new Set(),
+    early: new Set(),
     hasSandbox: false,
     wasTakenUp: false,
     asked: new Set(),

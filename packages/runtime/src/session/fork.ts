@@ -65,6 +65,7 @@ async function tryFork(ports: Ports, from: string, at: number, title: string | u
     // A fork's first commit brings all registers: those it takes over are its own from then on.
     staged: { events: [], puts: point.registers.all(), taken: [], blobs: [], at: 0 },
     attachable: new Set(),
+    early: new Set(),
     hasSandbox: false,
     wasTakenUp: false,
     asked: new Set(),
