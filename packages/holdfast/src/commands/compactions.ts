@@ -7,6 +7,7 @@ import { jsonLine } from "../render/json-events.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { Hosts } from "../runtime-api.ts";
 import { sessionById } from "../session/find-session.ts";
+import { warnOfDamage } from "../session/warn-of-damage.ts";
 import { openSetup } from "../session/start.ts";
 
 const spec: CommandSpec = {
@@ -29,8 +30,10 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const { compactionsOf, compareCompactions } = await import("@holdfast/runtime/session/compactions");
   const host = await hosts.openHost(await openSetup(io), { cwd: io.cwd, roots: [] });
   try {
-    const { session } = await sessionById(host.ports, given.words[0] ?? "");
+    const row = await sessionById(host.ports, given.words[0] ?? "");
+    const { session } = row;
     const found = await compactionsOf(host.ports, session);
+    await warnOfDamage(io, host.ports, row);
     if (number === null) {
       for (const one of found)
         io.stdout.write(given.has("json") ? jsonLine({ type: "compaction", session, ...one }) : `${showCompaction(one).join("\n")}\n`);

@@ -11,6 +11,7 @@ import { type CostParts, renderContext, renderDifference } from "../render/conte
 import { jsonLine } from "../render/json-events.ts";
 import type { Hosts } from "../runtime-api.ts";
 import { sessionById } from "../session/find-session.ts";
+import { warnOfDamage } from "../session/warn-of-damage.ts";
 import { openSetup } from "../session/start.ts";
 
 const spec: CommandSpec = {
@@ -42,8 +43,10 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const setup = await openSetup(io);
   const host = await hosts.openHost(setup, { cwd: io.cwd, roots: [] });
   try {
-    const { session } = await sessionById(host.ports, id);
+    const row = await sessionById(host.ports, id);
+    const { session } = row;
     const { count, found } = await requestsOf(host.ports, session, numbers);
+    await warnOfDamage(io, host.ports, row);
     const shown = await Promise.all(
       found.map(async (request) => {
         const facts = await factsOf(request.model, setup.config, io);

@@ -8,6 +8,7 @@ import { renderUndone } from "../render/undo.ts";
 import { unfinishedUndos } from "@holdfast/node/checkpoints/restore-note";
 import type { Hosts, OpenHost } from "../runtime-api.ts";
 import { assertFree, newestSession, sessionById } from "../session/find-session.ts";
+import { warnOfDamage } from "../session/warn-of-damage.ts";
 import { openSetup } from "../session/start.ts";
 import { undoSession, type UndoReach } from "../session/undo.ts";
 import { changedSteps } from "../undo/changed-steps.ts";
@@ -57,6 +58,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
     const row =
       workspace !== null && begun === undefined ? await newestSession(store.ports, workspace) : await sessionById(store.ports, named);
     view = await store.runtime.readSession(store.ports, row.session);
+    await warnOfDamage(io, store.ports, row);
   } finally {
     await store.close();
   }

@@ -62,6 +62,8 @@ export interface ExportParts {
   /** Values that the process holds. */
   readonly secrets: readonly string[];
   readonly hasOutputs: boolean;
+  /** A sentence where the log was changed or damaged; null where it is whole. */
+  readonly damage: string | null;
 }
 
 /** A session for others to read: without secrets and control characters. Pure. */
@@ -135,7 +137,7 @@ function exportItem(item: Item, hasOutputs: boolean, clean: Clean): ExportedItem
   }
 }
 
-function leftOut({ events }: SessionView, turns: readonly ExportedTurn[], { itemsOf, hasOutputs }: ExportParts): string[] {
+function leftOut({ events }: SessionView, turns: readonly ExportedTurn[], { itemsOf, hasOutputs, damage }: ExportParts): string[] {
   const items = events.flatMap((event) => itemsOf(event));
   const count = (holds: (item: Item) => boolean) => items.filter(holds).length;
   const opaque = count((item) => "opaque" in item && item.opaque !== undefined);
@@ -143,6 +145,7 @@ function leftOut({ events }: SessionView, turns: readonly ExportedTurn[], { item
   const whole = count((item) => item.kind === "tool_result" && item.output !== undefined);
   const results = count((item) => item.kind === "tool_result");
   return [
+    ...(damage === null ? [] : [`${damage}.`]),
     "This is a record to read. It can't be resumed elsewhere; to go on with the session, use the Holdfast that has it.",
     "Paths are those of the machine it ran on. The files themselves, what was in them before, and the means to undo edits are not part of it.",
     "Approvals, trust and keys belong to that machine. Known secrets were replaced; a text can hold others that nobody could tell.",

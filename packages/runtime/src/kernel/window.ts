@@ -32,8 +32,8 @@ interface Salted {
 /** Sources that are named. */
 const mostSources = 20;
 
-/** `isWhole`: with what was in windows before. */
-export function createWindow(isWhole = false): Window {
+/** `isWhole`: with what was in windows before. `takesAll`: for who only reads; of a log that lost events, what is left as it comes. */
+export function createWindow(isWhole = false, takesAll = false): Window {
   let items: Item[] = [];
   const untrusted: string[] = [];
   const untrustedOutputs = new Set<string>();
@@ -48,8 +48,17 @@ export function createWindow(isWhole = false): Window {
   let unhashed: Salted[] = [];
   let weight = noWeight;
 
-  const place = (added: readonly Salted[]): void => {
-    if (open.length > 0) throw new HoldfastError("internal", `an item came while the calls ${open.join(", ")} had no result`);
+  /** The results that there are, in call order. */
+  const closed = (): readonly Salted[] => {
+    const placed = open.flatMap((callId) => results.get(callId) ?? []);
+    open = [];
+    results.clear();
+    return placed;
+  };
+
+  const place = (given: readonly Salted[]): void => {
+    if (open.length > 0 && !takesAll) throw new HoldfastError("internal", `an item came while the calls ${open.join(", ")} had no result`);
+    const added = open.length > 0 ? [...closed(), ...given] : given;
     for (const { item } of added) {
       items.push(isWhole || !hasImages(item) ? item : withoutSeen(item, items));
       note(item);
@@ -102,15 +111,14 @@ export function createWindow(isWhole = false): Window {
           break;
         case "call.settled":
           if (!open.includes(event.payload.callId) || results.has(event.payload.callId)) {
+            if (takesAll) {
+              append(event.payload.result);
+              break;
+            }
             throw new HoldfastError("internal", `call ${event.payload.callId} was settled twice or never proposed`);
           }
           results.set(event.payload.callId, { item: event.payload.result, salt: salt ?? "" });
-          if (results.size === open.length) {
-            const placed = open.map((callId) => results.get(callId) as Salted);
-            open = [];
-            results.clear();
-            place(placed);
-          }
+          if (results.size === open.length) place(closed());
           break;
         case "window.compacted":
           if (!isWhole) {

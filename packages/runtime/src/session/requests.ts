@@ -90,7 +90,7 @@ export async function requestsOf(
 function createReader(erased: ReadonlySet<number>) {
   let head: Head = emptyHead;
   const registers: MutableRegisters = createRegisters();
-  const window = createWindow();
+  const window = createWindow(false, true);
   const origins = new Map<string, ItemOrigin>();
   let [number, step, compactions] = [0, 0, 0];
   let isOpen = false;

@@ -130,7 +130,7 @@ function turnsOf(events: readonly RecordedEvent[]): TurnView[] {
 
 /** As the model sees them; results of calls whose siblings are still open come with the last of them. */
 function itemsOf(events: readonly RecordedEvent[]): readonly Item[] {
-  const window = createWindow(true);
+  const window = createWindow(true, true);
   for (const event of events) window.add(event);
   return window.items;
 }

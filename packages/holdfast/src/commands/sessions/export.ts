@@ -6,6 +6,7 @@ import { renderMarkdown } from "../../export/markdown.ts";
 import { refuseUnwritable, writeOnce } from "../../export/write-file.ts";
 import { sanitizeLine } from "../../render/sanitize.ts";
 import { sessionById } from "../../session/find-session.ts";
+import { warnOfDamage } from "../../session/warn-of-damage.ts";
 import type { Call } from "./call.ts";
 import { withStore } from "./call.ts";
 
@@ -18,8 +19,9 @@ export async function exportTo(call: Call, [id = ""]: readonly string[]): Promis
   if (isForced && path === null) throw usage(spec, "--force belongs to -o FILE");
   if (path !== null) await refuseUnwritable(path, isForced);
   const document = await withStore(call, async ({ ports, runtime }) => {
-    const { session } = await sessionById(ports, id);
-    return exportSession(await runtime.readSession(ports, session), {
+    const row = await sessionById(ports, id);
+    return exportSession(await runtime.readSession(ports, row.session), {
+      damage: await warnOfDamage(io, ports, row),
       itemsOf: runtime.itemsOf,
       redact: runtime.redact,
       secrets: secretValues(setup.config, io.env),

@@ -1,3 +1,4 @@
+import type { SessionRow } from "@holdfast/runtime";
 import type { Arguments } from "../../cli/command.ts";
 import type { Io } from "../../cli/io.ts";
 import { jsonLine } from "../../render/json-events.ts";
@@ -6,6 +7,7 @@ import { renderUndone } from "../../render/undo.ts";
 import type { Hosts, OpenHost } from "../../runtime-api.ts";
 import { assertFree, sessionById } from "../../session/find-session.ts";
 import type { Setup } from "../../session/start.ts";
+import { warnOfDamage } from "../../session/warn-of-damage.ts";
 import { undoSession } from "../../session/undo.ts";
 import { eventAt } from "../../undo/point.ts";
 import type { Call } from "./call.ts";
@@ -13,7 +15,8 @@ import type { Call } from "./call.ts";
 /** A fork, and with `--restore` its folder as it was where the fork begins. */
 export async function fork({ given, io, hosts, setup }: Omit<Call, "spec">, [id = ""]: readonly string[]): Promise<number> {
   const isRestoring = given.has("restore");
-  const { session, host } = await openFor(id, isRestoring, io, hosts, setup);
+  const { row, host } = await openFor(id, isRestoring, io, hosts, setup);
+  const { session } = row;
   try {
     const { ports, runtime } = host;
     const at = given.value("at");
@@ -24,6 +27,8 @@ export async function fork({ given, io, hosts, setup }: Omit<Call, "spec">, [id 
     };
     if (isRestoring) await assertFree(ports, session);
     const made = await runtime.forkSession(ports, session, point);
+    // One that doesn't hold together was refused: what is left is content that nothing erased.
+    await warnOfDamage(io, ports, row);
     const undone = isRestoring ? await restoreOrDrop(host, session, made, io) : null;
     const { doubts } = made;
     if (given.has("json")) {
@@ -44,11 +49,11 @@ export async function fork({ given, io, hosts, setup }: Omit<Call, "spec">, [id 
   }
 }
 
-async function openFor(id: string, isRestoring: boolean, io: Io, hosts: Hosts, setup: Setup): Promise<{ session: string; host: OpenHost }> {
+async function openFor(id: string, isRestoring: boolean, io: Io, hosts: Hosts, setup: Setup): Promise<{ row: SessionRow; host: OpenHost }> {
   if (!isRestoring) {
     const host = await hosts.openHost(setup, { cwd: io.cwd, roots: [] });
     try {
-      return { session: (await sessionById(host.ports, id)).session, host };
+      return { row: await sessionById(host.ports, id), host };
     } catch (error) {
       await host.close();
       throw error;
@@ -56,9 +61,9 @@ async function openFor(id: string, isRestoring: boolean, io: Io, hosts: Hosts, s
   }
   const store = await hosts.openStore(setup);
   try {
-    const { session } = await sessionById(store.ports, id);
-    const view = await store.runtime.readSession(store.ports, session);
-    return { session, host: await hosts.openHost(setup, { cwd: view.cwd ?? view.roots[0]?.path ?? io.cwd, roots: view.roots }) };
+    const row = await sessionById(store.ports, id);
+    const view = await store.runtime.readSession(store.ports, row.session);
+    return { row, host: await hosts.openHost(setup, { cwd: view.cwd ?? view.roots[0]?.path ?? io.cwd, roots: view.roots }) };
   } finally {
     await store.close();
   }

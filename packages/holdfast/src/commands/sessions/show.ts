@@ -4,14 +4,16 @@ import { fit, table } from "../../render/layout.ts";
 import { sanitizeLine, sanitizeOutput } from "../../render/sanitize.ts";
 import { renderSession } from "../../render/session.ts";
 import { sessionById } from "../../session/find-session.ts";
+import { warnOfDamage } from "../../session/warn-of-damage.ts";
 import type { Call } from "./call.ts";
 import { withStore } from "./call.ts";
 
 export async function show(call: Call, [id = ""]: readonly string[]): Promise<number> {
   const { given, io } = call;
   return withStore(call, async ({ ports, runtime }) => {
-    const { session } = await sessionById(ports, id);
-    const view = await runtime.readSession(ports, session);
+    const row = await sessionById(ports, id);
+    const view = await runtime.readSession(ports, row.session);
+    await warnOfDamage(io, ports, row);
     const isJson = given.has("json");
     if (!given.has("items")) {
       io.stdout.write(isJson ? jsonLine({ type: "session", ...view }) : `${renderSession(view, io.stdout.columns).join("\n")}\n`);
