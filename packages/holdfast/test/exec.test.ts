@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { HoldfastError } from "@holdfast/protocol/error";
 import { main } from "../src/program.ts";
 import { fakeHosts } from "./fake-hosts.ts";
 import { fakeIo } from "./fake-io.ts";
@@ -197,6 +198,46 @@ test("a second signal lets go at once and ends the session's commands", async ()
   expect(await main(["exec", ...model, "go"], io, hosts)).toBe(130);
   expect(io.err()).toContain("stopping at once");
   expect(hosts.endedSessions).toHaveLength(2);
+});
+
+test("further signals leave what doesn't let go and what doesn't end", async () => {
+  const io = start();
+  const hosts = fakeHosts({
+    script: [{ calls: [{ name: "wait", input: {} }] }],
+    onWait: async () => {
+      for (let stops = 0; stops < 3; stops += 1) io.stop("SIGINT");
+      await new Promise(() => {});
+    },
+  });
+  const openHost: typeof hosts.openHost = async (...asked) => {
+    const host = await hosts.openHost(...asked);
+    const endSession = () => {
+      setTimeout(() => io.stop("SIGINT"), 1);
+      return new Promise<void>(() => {});
+    };
+    // One that hangs where no signal reaches it.
+    const hang = () => new Promise<never>(() => {});
+    const drive: typeof host.runtime.drive = (...driven) => host.runtime.drive(...driven).then(hang, hang);
+    const ports = { ...host.ports, processes: { ...host.ports.processes, endSession } };
+    return { ...host, ports, runtime: { ...host.runtime, drive, closeSession: async () => undefined } };
+  };
+  expect(await main(["exec", ...model, "go"], io, { ...hosts, openHost })).toBe(130);
+});
+
+test("of a session that can't be saved a command that doesn't end keeps nobody waiting after a signal", async () => {
+  const io = start();
+  const hosts = fakeHosts({ script: [] });
+  const openHost: typeof hosts.openHost = async (...asked) => {
+    const host = await hosts.openHost(...asked);
+    const endSession = () => {
+      setTimeout(() => io.stop("SIGINT"), 1);
+      return new Promise<void>(() => {});
+    };
+    const drive = () => Promise.reject(new HoldfastError("store_full", "the disk is full"));
+    return { ...host, ports: { ...host.ports, processes: { ...host.ports.processes, endSession } }, runtime: { ...host.runtime, drive } };
+  };
+  expect(await main(["exec", ...model, "go"], io, { ...hosts, openHost })).toBe(1);
+  expect(io.err()).toContain("store_full");
 });
 
 test("-o that can't be written is told as a failure of its own, behind the ending; one of the turn's stays", async () => {

@@ -1,8 +1,19 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { mountable, mountSmallDisk } from "../../stores/test/disk.ts";
 import { makePlace, processesAt, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
+
+/** Processes whose command line names a text. */
+function naming(text: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
 
 // Where no disk can be mounted, a full one can't be shown.
 describe.each(mountable(8))("a disk of %i MiB that a command's output fills", (size) => {
@@ -36,5 +47,19 @@ describe.each(mountable(8))("a disk of %i MiB that a command's output fills", (s
     expect((await running.ended).end).toMatchObject({ type: "limited", limit: "processes", max: 20 });
     disk.empty();
     await bounded.close();
+  });
+
+  it("refuses a command for which there is no room to hold its network, leaves nothing of it, and has the session end", async () => {
+    const confinement = { mode: "workspace-write" as const };
+    await runToEnd(processes, specFor(place, "true", { confinement }));
+    await processes.endSession("session", { forget: false });
+    // What held it gives back the last of its room as it goes.
+    await expect.poll(() => naming(home)).toEqual([]);
+    disk.fill(0);
+    await expect(processes.start(specFor(place, "true", { confinement }))).rejects.toMatchObject({ code: "store_full" });
+    await processes.endSession("session", { forget: false });
+    await expect.poll(() => naming(home)).toEqual([]);
+    disk.empty();
+    expect((await runToEnd(processes, specFor(place, "echo fine", { confinement }))).text).toBe("fine\n");
   });
 });

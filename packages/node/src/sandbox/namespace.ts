@@ -8,6 +8,7 @@ import { HoldfastError } from "@holdfast/protocol/error";
 import { bootId, isAlive, startTimeOf } from "../processes/identity.ts";
 import { ownerNote } from "../processes/owner-note.ts";
 import { signal } from "../processes/tree.ts";
+import { unwritable, whyUnwritable } from "../processes/unwritable.ts";
 import type { Mount } from "./mounts.ts";
 import type { SandboxPrograms } from "./problem.ts";
 import { groundArguments, identityOf } from "./view.ts";
@@ -23,6 +24,8 @@ export const proxyPort = 17_653;
  */
 const looksAfterSeconds = 5;
 const heldForSeconds = 86_400;
+/** Longer than any machine takes to begin it. */
+const startingMs = 30_000;
 // The fields of /proc/PID/stat from the state on: the name before it may hold spaces and brackets. A note that can't be
 // read says nothing about anybody's death.
 const holdScript = `echo
@@ -146,12 +149,17 @@ async function hold(folder: string, session: string, programs: SandboxPrograms, 
     env: {},
   });
   // The line comes from inside: by then loopback is up, and the status is written.
-  await firstLine(child);
+  const isUp = await firstLine(child);
   const pid = Number(/"child-pid": (\d+)/.exec(readStatus(status))?.[1]);
   closeSync(status);
   release(child);
-  if (!Number.isInteger(pid))
+  if (!isUp || !Number.isInteger(pid)) {
+    // Without its word its child would wait for ever: where bubblewrap ended, on a full disk or otherwise, that is left of its group.
+    if (child.pid !== undefined) signal(-child.pid, "SIGKILL");
+    const why = whyUnwritable(folder);
+    if (why !== null) throw unwritable(folder, why);
     throw new HoldfastError("sandbox_unavailable", "The session's network namespace could not be made with bubblewrap.");
+  }
   writeHelper(folder, "holder", pid, name);
   return pid;
 }
@@ -234,18 +242,24 @@ function readStatus(descriptor: number): string {
   return new TextDecoder().decode(bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0)));
 }
 
-/** The first line that it puts out; what there is where it ends before. */
-function firstLine(child: ChildProcess): Promise<string> {
+/** Whether it puts out a line, before it ends and in time. Its own end counts: what it started may keep its output open. */
+function firstLine(child: ChildProcess): Promise<boolean> {
   const stream = child.stdio[1] as Readable;
   return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), startingMs);
+    const settle = (isUp: boolean): void => {
+      clearTimeout(timer);
+      resolve(isUp);
+    };
     let text = "";
     stream.on("data", (chunk: Buffer) => {
       text += chunk.toString("utf8");
-      if (text.includes("\n")) resolve(text);
+      if (text.includes("\n")) settle(true);
     });
-    stream.on("error", () => resolve(text));
-    stream.on("close", () => resolve(text));
-    child.on("error", () => resolve(text));
+    stream.on("error", () => settle(false));
+    stream.on("close", () => settle(false));
+    child.on("exit", () => settle(false));
+    child.on("error", () => settle(false));
   });
 }
 

@@ -74,8 +74,12 @@ export function createNetworks(home: string, resolve: Resolve = resolveByDns): N
     return mine;
   };
   const proxyFor = (folder: string): Promise<HostProxy> => {
-    const open = proxies.get(folder) ?? loadProxy(socketPath(home, folder), resolve);
+    const known = proxies.get(folder);
+    if (known !== undefined) return known;
+    const open = loadProxy(socketPath(home, folder), resolve);
     proxies.set(folder, open);
+    // One that could not be opened, as on a full disk, is none: the next run tries again, and there is nothing to end.
+    open.catch(() => proxies.delete(folder));
     return open;
   };
 
@@ -93,7 +97,11 @@ export function createNetworks(home: string, resolve: Resolve = resolveByDns): N
         return { before: command, args: [], environment: proxyVariables(pass.token, programs.socat ?? "socat"), pass, view };
       }),
     restore: (folder, pass) => inTurn(folder, async () => (await proxyFor(folder)).allow(pass.token, pass.reach)),
-    withdraw: (folder, pass) => void proxies.get(folder)?.then((proxy) => proxy.forbid(pass.token)),
+    withdraw: (folder, pass) =>
+      void proxies.get(folder)?.then(
+        (proxy) => proxy.forbid(pass.token),
+        () => undefined,
+      ),
     refusals: async (folder, pass) => (await proxies.get(folder))?.refusals(pass.token) ?? [],
     end: (folder) =>
       inTurn(folder, async () => {
