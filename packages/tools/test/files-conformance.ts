@@ -159,6 +159,19 @@ export function filesConformance(name: string, make: () => Promise<FilesFixture>
       ]);
     });
 
+    test("a hit is told of its own file, whatever lines its name makes, also after a file that turns out to be binary", async () => {
+      const remark = 'big: WARNING: stopped searching binary file after match (found "\\0" byte around offset 9)';
+      await at.write("README.md", "x\n");
+      await at.write("a\nREADME.md", "1\nx\n");
+      await at.write("b\n.", "");
+      await at.write("big", `x\n${"long\n".repeat(100_000)}\0\n`);
+      await at.write(`${remark}\n.`, "x\n");
+      await at.write("c\n9:x", "x\nx\n");
+      const names = ["README.md:1", "a\nREADME.md:2", "big:1", `${remark}\n.:1`, "c\n9:x:1", "c\n9:x:2"];
+      const hits = found((await search({ context: 1, limit: 100 })).hits.filter(({ isContext }) => !isContext));
+      expect(hits.toSorted()).toEqual(names.toSorted());
+    });
+
     test("what a search is told to leave out is neither shown nor does its count tell what is in it", async () => {
       await at.write("a.ts", "x\n");
       await at.write("keys/b.pem", "x\n");

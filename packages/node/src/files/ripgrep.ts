@@ -20,14 +20,14 @@ const maxMs = 30_000;
 const maxRecord = 1_000_000;
 
 /**
- * Runs ripgrep and hands over each record (bytes up to `separator`) until `take` returns false, the signal aborts or time
- * is up; then ripgrep is killed. Resolves to whether all of its output was taken. Throws `tool_input_invalid` with ripgrep's
+ * Runs ripgrep and hands over each record (bytes up to `ends`, or up to one and then the other: a name may hold line breaks,
+ * what follows it may not) until `take` returns false, the signal aborts or time is up; then ripgrep is killed. Resolves to whether all of its output was taken. Throws `tool_input_invalid` with ripgrep's
  * words for a pattern it can't read, `file_unreadable` where it ran into its limits, `internal` where it can't be started.
  */
 export async function ripgrep(
   args: readonly string[],
   from: Pick<SearchStart, "folder" | "input">,
-  separator: "\0" | "\n",
+  ends: "\0" | "\0\n",
   take: (record: string) => boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -54,7 +54,7 @@ export async function ripgrep(
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   try {
-    for await (const record of records(child.stdout as Readable, separator)) {
+    for await (const record of records(child.stdout as Readable, ends)) {
       if (take(record)) continue;
       stop();
       break;
@@ -75,12 +75,15 @@ export async function ripgrep(
   }
 }
 
-async function* records(chunks: AsyncIterable<Buffer>, separator: string): AsyncGenerator<string> {
-  const end = separator.charCodeAt(0);
+async function* records(chunks: AsyncIterable<Buffer>, ends: string): AsyncGenerator<string> {
   let pending: Buffer = Buffer.alloc(0);
+  let reached = 0;
   for await (const chunk of chunks) {
     let from = 0;
-    for (let at = chunk.indexOf(end); at !== -1; at = chunk.indexOf(end, from)) {
+    const next = (start: number): number => chunk.indexOf(ends.charCodeAt(reached), start);
+    for (let at = next(0); at !== -1; at = next(at + 1)) {
+      reached = (reached + 1) % ends.length;
+      if (reached !== 0) continue;
       const piece = chunk.subarray(from, at);
       yield (pending.length === 0 ? piece : Buffer.concat([pending, piece])).toString("utf8");
       pending = Buffer.alloc(0);

@@ -3,6 +3,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { compileGlob, globBase } from "@holdfast/runtime/paths/glob";
 import type { Found, ListedFile, SearchHit, SearchQuery } from "@holdfast/runtime/ports/files";
 import { contains } from "../sandbox/mounts.ts";
+import { lookAt } from "./missing.ts";
 import { ripgrep } from "./ripgrep.ts";
 import { openStart, type SearchStart } from "./search-start.ts";
 
@@ -98,19 +99,33 @@ export async function search(query: SearchQuery, signal: AbortSignal, places: Se
     ...ignoreRules(at, places),
     ...["--regexp", query.pattern, "--", from.argument],
   ];
-  const isWhole = await ripgrep(args, from, "\n", take, signal).finally(from.close);
+  const isWhole = await ripgrep(args, from, "\0\n", take, signal).finally(from.close);
   // Looked for by name: a count of those with a match would tell what is in them.
   const out =
     query.leaveOut === undefined || signal.aborted ? [] : (await names(query.glob, query.path, mostLeftOut, places, [], leaveOut)).paths;
   return { hits, truncated: truncated || !isWhole, leftOut: out.length };
 }
 
-/** `path NUL line : text`, or `-` instead of the colon for context. Anything else is a remark of ripgrep's. */
+/** `path NUL line : text`, or `-` instead of the colon for context. Without a NUL it is a remark of ripgrep's, at the end. */
 function parse(record: string, from: SearchStart): SearchHit | null {
   const found = /^([^\0]*)\0(\d+)([:-])(.*)$/s.exec(record);
   if (found === null) return null;
-  const [, path, line, mark, text] = found;
-  return { path: from.pathOf(path!), line: Number(line), text: text!.replace(/\r$/, ""), isContext: mark === "-" };
+  const [, said = "", line, mark, text = ""] = found;
+  const path = pathIn(said, from);
+  return path === null ? null : { path, line: Number(line), text: text.replace(/\r$/, ""), isContext: mark === "-" };
+}
+
+/** A remark on a binary file has a line of its own, in the same words as a name may have: that of a file which is there counts. */
+const remark = /: (?:WARNING: stopped searching binary file after match|binary file matches) \(found .* byte around offset \d+\)\n/g;
+
+/** Of any name below a folder, as systems have it. */
+const longestPath = 4096;
+
+function pathIn(said: string, from: SearchStart): string | null {
+  const begins = said.includes("\n") ? [...said.matchAll(remark)].map((one) => one.index + one[0].length) : [];
+  if (begins.length === 0) return from.pathOf(said);
+  const paths = [0, ...begins].filter((begin) => said.length - begin <= longestPath).map((begin) => from.pathOf(said.slice(begin)));
+  return paths.find((path) => lookAt(path) !== undefined) ?? null;
 }
 
 /** Globs with a leading `!` leave out; of the others one must match. They are read below `path`. */
