@@ -117,6 +117,7 @@ export const verificationFindings = [
   "tree_unseen",
   "log",
   "log_unseen",
+  "log_erased",
   "rerun",
   "rerun_unapproved",
   "rerun_impossible",

@@ -63,7 +63,7 @@ async function run(given: Arguments, io: Io, hosts: Hosts): Promise<number> {
   const findings: VerificationFinding[] = [...opened.findings];
   const { statement } = opened;
   if (statement !== null) {
-    if (opened.signedBy.length > 0) findings.push(await lookAtLog(hosts, setup, statement));
+    if (opened.signedBy.length > 0) findings.push(...(await lookAtLog(hosts, setup, statement)));
     if (folder === undefined)
       findings.push({ kind: "tree_unseen", says: "note", detail: "which files it is about was not looked at (--repo DIR)" });
     else findings.push(...(await lookAtFiles(given, io, hosts, setup, { folder, path, statement, isVouched: opened.signedBy.length > 0 })));
@@ -101,9 +101,9 @@ async function trustedKeys(given: Arguments, io: Io, { home }: Setup) {
   return allKeys(await readKeys(home));
 }
 
-async function lookAtLog(hosts: Hosts, setup: Setup, statement: AttestationStatement): Promise<VerificationFinding> {
+async function lookAtLog(hosts: Hosts, setup: Setup, statement: AttestationStatement): Promise<VerificationFinding[]> {
   const unseen: VerificationFinding = { kind: "log_unseen", says: "note", detail: "this home holds no sessions" };
-  if ((await stat(join(setup.home, "sessions.db")).catch(() => null)) === null) return unseen;
+  if ((await stat(join(setup.home, "sessions.db")).catch(() => null)) === null) return [unseen];
   const { againstLog } = await import("../evidence/against-log.ts");
   try {
     const store = await hosts.openStore(setup);
@@ -114,7 +114,7 @@ async function lookAtLog(hosts: Hosts, setup: Setup, statement: AttestationState
     }
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
-    return { kind: "log", says: "unverifiable", detail: `the sessions of this home can't be read: ${error.message} (${error.code})` };
+    return [{ kind: "log", says: "unverifiable", detail: `the sessions of this home can't be read: ${error.message} (${error.code})` }];
   }
 }
 

@@ -121,4 +121,27 @@ describe("only what was verified", { timeout: 120_000 }, () => {
     expect(await tampered(cut)).toEqual([3, expect.stringContaining("it was cut off"), 2, false]);
     expect((await own.start(["verify", path]).finished).code).toBe(0);
   });
+
+  test("content of it that was erased later is named, also where a record that nobody signed says that it was", async () => {
+    const own = await createPlace(fixes, files);
+    const path = join(dirname(own.home), "b.json");
+    await own.start(["exec", "--check", "sh test.sh", "--attest", path, "fix add"]).finished;
+    const session = await own.session();
+    const verified = async () => {
+      const { code, stdout } = await own.start(["verify", path, "--json"]).finished;
+      const { findings } = JSON.parse(stdout) as { findings: { kind: string; says: string; detail: string }[] };
+      return [code, ...findings.flatMap(({ kind, says, detail }) => (kind.startsWith("log") ? [`${kind} ${says} ${detail}`] : []))];
+    };
+    const whole = expect.stringContaining("log holds");
+    expect(await verified()).toEqual([0, whole]);
+    const items = (await own.start(["sessions", "show", session, "--items", "--json"]).finished).stdout.trim().split("\n");
+    const result = items
+      .map((line) => JSON.parse(line) as { item: { kind: string; id: string } })
+      .find(({ item }) => item.kind === "tool_result");
+    expect((await own.start(["sessions", "erase", session, result?.item.id ?? ""]).finished).code).toBe(0);
+    const named = /^log_erased note of what was signed, 1 item \(in \d+ events?\) was erased later, 20[-\d]+T[:.\d]+Z/.source;
+    expect(await verified()).toEqual([0, whole, expect.stringMatching(`${named}; the end of no later turn vouches for that$`)]);
+    await own.exec("resume", session, "again");
+    expect(await verified()).toEqual([0, whole, expect.stringMatching(`${named}$`)]);
+  });
 });
