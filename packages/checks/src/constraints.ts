@@ -11,15 +11,25 @@ const longest = 300;
 const limiting =
   /^(?:please\s+)?(?:do(?:n['’]t| not)|never|must(?:n['’]t| not)|no (?:new|other|more|changes?)|only (?:change|touch|edit|modify)|without\s+(?:adding|changing|touching|editing|modifying|breaking)|(?:leave|keep)\s.+\s(?:alone|unchanged|untouched|as (?:it|they) (?:is|are)|as-is|stable|compatible))\b/i;
 
+const not = "(?:do(?:n['’]t| not)|never|must(?:n['’]t| not))";
+const further = "(?:new|other|more|extra|additional|further|added)";
+/** The whole of a clause that wants nothing brought in from elsewhere, as people write it. */
+const someDependencies = new RegExp(
+  String.raw`^(?:please\s+)?(?:(?:(?:add )?no|without(?: any)?) ${further}|add no|(?:${not} (?:add|install|introduce|use|pull in)|without (?:adding|installing|introducing|pulling in))(?: any| a)?(?: ${further})?)\s+(?:npm |third[- ]party |external |runtime )?(?:dependenc(?:y|ies)|deps?|packages?|librar(?:y|ies)|libs?)(?:,?\s+please)?[.!]*$`,
+  "i",
+);
+
 /** What a person's words to the model limit, word for word. Questions, quoted text and code are left alone. */
 export function constraintsIn(words: string): string[] {
   const plain = words.replace(/^```[\s\S]*?^```/gm, "").replace(/^\s*>.*$/gm, "");
   const clauses = plain
     .split(
-      /\n|(?<=[.!?;])\s+|;|,?\s+(?:but|and)\s+(?=(?:please\s+)?(?:do(?:n['’]t| not)|never|no new|only|without|leave|keep)\b)|,\s+(?=(?:do(?:n['’]t| not)|never|no new|without)\b)/i,
+      /\n|(?<=[.!?;])\s+|;|,?\s+(?:but|and)\s+(?=(?:please\s+)?(?:do(?:n['’]t| not)|never|no (?:new|extra|additional)|only|without|leave|keep)\b)|,\s+(?=(?:do(?:n['’]t| not)|never|no (?:new|extra|additional)|without)\b)/i,
     )
     .map((clause) => clause.replace(/^\s*(?:[-*•]|\d+[.)])?\s*/, "").trim());
-  const found = clauses.filter((clause) => clause.length <= longest && !clause.endsWith("?") && limiting.test(clause));
+  const found = clauses.filter(
+    (clause) => clause.length <= longest && !clause.endsWith("?") && (limiting.test(clause) || someDependencies.test(clause)),
+  );
   return [...new Set(found.map((clause) => clause.replace(/[.!;,]+$/, "")))].slice(0, most);
 }
 
@@ -35,8 +45,6 @@ export function flagConstraints(texts: readonly string[]): CheckDefinition[] {
   return texts.map((text) => constraintCheck(text, "flag"));
 }
 
-const someDependencies =
-  /^(?:please\s+)?(?:no (?:new|other|more)|(?:do(?:n['’]t| not)|never|must(?:n['’]t| not)) (?:add|install|introduce|use|pull in) (?:any |a )?(?:new |other |more )?|without adding (?:any |a )?(?:new )?)\s*(?:npm |third[- ]party |external |runtime )?(?:dependenc(?:y|ies)|deps?|packages?|librar(?:y|ies))$/i;
 const untouched =
   /^(?:please\s+)?(?:(?:do(?:n['’]t| not)|never|must(?:n['’]t| not)) (?:touch|change|edit|modify|delete|remove|rename|move)|without (?:touching|changing|editing|modifying)|leave|keep)\s+(?:anything in |(?:the )?(?:files?|folders?|director(?:y|ies)) (?:in )?)?(.+?)(?:\s+(?:alone|unchanged|untouched|as-is|as (?:it|they) (?:is|are)))?$/i;
 const within =

@@ -7,11 +7,13 @@ describe("what words limit", () => {
   test.each([
     ["Fix the login, but don't touch the public API.", ["don't touch the public API"]],
     ["Add a flag. Please do not add new dependencies!", ["Please do not add new dependencies"]],
+    ["Fix the login, but no extra deps. Add no packages.", ["no extra deps", "Add no packages"]],
     ["- Only change src/a.ts\n- No new dependencies", ["Only change src/a.ts", "No new dependencies"]],
     ["Keep the command line unchanged and don't edit `docs/`.", ["Keep the command line unchanged", "don't edit `docs/`"]],
   ])("%s", (words, found) => expect(constraintsIn(words)).toEqual(found));
 
   test.each([
+    "No additional package was found. No further context is there. Without new packages it is slow?",
     "Don't you think that the API is too large?",
     "It does not work when there is no new line. Users never see it.",
     "> do not touch this\nExplain the quoted line.",
@@ -23,6 +25,8 @@ describe("a constraint that code can judge is a check", () => {
   test.each([
     ["no new dependencies", { kind: "diff", addsNoDependencies: true }],
     ["no new deps", { kind: "diff", addsNoDependencies: true }],
+    ["no new package names", { kind: "stated" }],
+    ["without new dependencies of a.js on b.js", { kind: "stated" }],
     ["Don't add any new npm packages.", { kind: "diff", addsNoDependencies: true }],
     ["don't touch src/api or `docs`", { kind: "diff", never: ["/src/api", "/src/api/**", "/docs", "/docs/**"] }],
     ["leave config/*.toml alone", { kind: "diff", never: ["config/*.toml"] }],
@@ -33,6 +37,17 @@ describe("a constraint that code can judge is a check", () => {
     ["never edit /etc/passwd", { kind: "stated" }],
   ])("%s", (text, wanted) => expect(constraintCheck(text, "flag")).toMatchObject(wanted));
 });
+
+test.each([
+  "no new deps",
+  "No extra libs, please.",
+  "no additional third-party packages",
+  "don't add a dep",
+  "never pull in new libraries",
+  "add no packages",
+  "without new deps",
+  "without adding any new dependency",
+])("wants no new dependencies: %s", (text) => expect(constraintCheck(text, "flag")).toMatchObject({ addsNoDependencies: true }));
 
 test("the packages that manifests and lock files name", () => {
   const names = (path: string, text: string): string[] => [...dependenciesIn(path, text)];
