@@ -31,7 +31,7 @@ it("a folder whose removal was killed on the way still names who used it, so tha
       writeFileSync(join(folder, name, "file"), "x");
     }
     writeFileSync(join(folder, "boot"), "x");
-    noteOwner(folder);
+    noteOwner(folder, base);
     left = removals;
     const isDone = await removeOwned(folder).then(
       () => true,

@@ -1,4 +1,5 @@
 import type { Owner } from "@holdfast/runtime";
+import { isSameProcess } from "@holdfast/runtime/same-process";
 
 /**
  * A lock belongs to a session, and goes with it, where the session's id is a whole part of its name: `session:ID`,
@@ -10,5 +11,5 @@ export function belongsTo(lockName: string, session: string): boolean {
 
 /** The label counts: two sessions driven by one program are two owners. */
 export function isSameOwner(a: Owner, b: Owner): boolean {
-  return a.pid === b.pid && a.startTime === b.startTime && a.bootId === b.bootId && a.label === b.label;
+  return isSameProcess(a, b) && a.label === b.label;
 }

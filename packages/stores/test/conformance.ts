@@ -338,6 +338,18 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
         expect(await log.holder("workspace")).toEqual(owner(1));
       });
 
+      it("tell two processes that began together in two containers, and keep what shows that the holder lives", async () => {
+        const [here, there] = [owner(1, { life: "1.a" }), owner(1, { life: "2.b" })];
+        await log.lock("workspace", here, everyoneLives);
+        for (const stranger of [there, owner(1)]) {
+          expect(await log.lock("workspace", stranger, everyoneLives)).toEqual({ held: false, holder: here });
+          await log.unlock("workspace", stranger);
+        }
+        expect(await log.holder("workspace")).toEqual(here);
+        await log.unlock("workspace", here);
+        expect(await log.holder("workspace")).toBeNull();
+      });
+
       it("stay as they were when the question whether the holder lives fails", async () => {
         await log.lock("workspace", owner(1), everyoneLives);
         const asked = log.lock("workspace", owner(2), () => {

@@ -21,12 +21,13 @@ export interface CareLook {
 
 /** Changes nothing. Throws `session_newer`, `store_failed`. */
 export async function lookAfter(home: string): Promise<CareLook> {
-  const [{ inspectStore, openSqliteLog }, { inspectBlobs }, { findLeftovers }, { isAlive }] = await Promise.all([
+  const [{ inspectStore, openSqliteLog }, { inspectBlobs }, { findLeftovers }, { livingIn }] = await Promise.all([
     import("@holdfast/stores/sqlite"),
     import("@holdfast/stores/file-blobs"),
     import("@holdfast/node/host/leftovers"),
-    import("@holdfast/node/processes/identity"),
+    import("@holdfast/node/processes/life"),
   ]);
+  const isAlive = livingIn(home);
   // Before the store: a session that begins meanwhile is in the store before it has a folder.
   const found = await findLeftovers(home, Date.now());
   const store = inspectStore(storePath(home));

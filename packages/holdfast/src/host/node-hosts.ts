@@ -23,7 +23,7 @@ import { hiddenFiles, secretsNow } from "./secret-paths.ts";
 import { createCommandSecrets, createSecrets, heldValues } from "./secrets.ts";
 import { openKeyring, readKeptSecrets } from "../secrets/kept.ts";
 import { createPassingSigner, openSigner } from "@holdfast/node/host/signer";
-import { isAlive } from "@holdfast/node/processes/identity";
+import { livingIn } from "@holdfast/node/processes/life";
 import { sealBlobs } from "@holdfast/node/secrets/sealed-blobs";
 import { createWakeups } from "@holdfast/node/host/wakeups";
 
@@ -32,7 +32,7 @@ export async function openStore(options: HostOptions): Promise<OpenStore> {
   const [runtime, { log }, held] = await Promise.all([import("@holdfast/runtime"), openStores(options), heldValues(options)]);
   const secrets = { get: async () => null, values: () => held };
   return {
-    ports: { log, ids, clock, wakeups: createWakeups(bellOf(options)), processes: { isAlive }, secrets },
+    ports: { log, ids, clock, wakeups: createWakeups(bellOf(options)), processes: { isAlive: livingIn(options.home) }, secrets },
     runtime,
     close: () => log.close(),
   };

@@ -1,6 +1,7 @@
 import { HoldfastError } from "@holdfast/protocol/error";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ports, SessionRow } from "@holdfast/runtime";
+import { isSameProcess } from "@holdfast/runtime/same-process";
 import type { StorePorts } from "../runtime-api.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { Workspace } from "../config/workspace.ts";
@@ -46,8 +47,7 @@ export async function sessionById(ports: StorePorts, id: string): Promise<Sessio
 export async function assertFree({ log, processes }: Pick<Ports, "log" | "processes">, session: string): Promise<void> {
   const holder = await log.holder(`session:${session}`);
   if (holder === null || !processes.isAlive(holder)) return;
-  const { owner } = processes;
-  if (holder.pid === owner.pid && holder.startTime === owner.startTime && holder.bootId === owner.bootId) return;
+  if (isSameProcess(holder, processes.owner)) return;
   throw new HoldfastError("session_busy", `${session} is driven by ${holder.label} (process ${holder.pid})`, {
     hint: "wait for it, or end that process",
   });

@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -47,6 +48,32 @@ test("R10 no session lock: a second process is refused while the first lives or 
   await log.close();
   expect((await place.exec("resume", session, "and on")).code).toBe(0);
 });
+
+const apart = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
+const canBeApart = spawnSync(apart[0]!, [...apart.slice(1), "true"]).status === 0;
+
+test.each(canBeApart ? [apart] : [])(
+  "R10 across containers: a session that a process with numbers of its own (%s) drives is busy until that has ended",
+  async (program, ...args) => {
+    const place = await createPlace(oneCommand("touch running; sleep 60"));
+    const env = { ...process.env, HOME: place.home, HOLDFAST_HOME: join(place.home, ".holdfast"), OPENAI_API_KEY: "e2e-key" };
+    const bin = join(import.meta.dirname, "../../../../node_modules/.bin/holdfast");
+    const first = spawn(program!, [...args, bin, "exec", "--model", "openai/test", "go"], {
+      cwd: place.workspace,
+      env: { ...env, OPENAI_BASE_URL: place.server.baseUrl },
+      stdio: "ignore",
+    });
+    try {
+      await until(() => existsSync(join(place.workspace, "running")), "the command runs");
+      expect((await place.exec("resume", await place.session(), "me too")).stderr).toContain("session_busy");
+    } finally {
+      const exit = once(first, "exit");
+      first.kill("SIGKILL");
+      await exit;
+    }
+    expect((await place.exec("resume", "--last", "and on")).code).toBe(0);
+  },
+);
 
 test.each(mountable(16))(
   "R16 ENOSPC: a full disk ends the turn as one that can't be saved, asks the model nothing again, shortens no file, and it goes on with space (%s MB)",

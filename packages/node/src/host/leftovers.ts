@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isOurs, runFolder } from "../processes/folders.ts";
-import { isAlive } from "../processes/identity.ts";
+import { livingIn } from "../processes/life.ts";
 import { ownerOf } from "../processes/owner-note.ts";
 import { endOfRun, unfinished } from "../processes/records.ts";
 import { sizeOfFolder } from "../processes/size.ts";
@@ -28,7 +28,7 @@ export async function findLeftovers(home: string, now: number): Promise<HomeLeft
   const unused: { session: string; bytes: number }[] = [];
   for (const session of commands.filter((name) => !isOurs(name))) {
     const folder = join(home, "commands", session);
-    if (await isUsed(folder, now)) continue;
+    if (await isUsed(folder, home, now)) continue;
     unused.push({ session, bytes: await sizeOfFolder(folder) });
     const isRunning = unfinished(home, session).some((ref) => endOfRun(runFolder(home, ref)) === null);
     if (!isRunning && holderName(join(folder, "network")) !== null) held.push(session);
@@ -36,7 +36,7 @@ export async function findLeftovers(home: string, now: number): Promise<HomeLeft
   const paths: string[] = [];
   for (const name of await foldersIn(join(home, "servers"))) {
     const folder = join(home, "servers", name);
-    if (name.startsWith("run-") && !(await isUsed(folder, now))) paths.push(folder);
+    if (name.startsWith("run-") && !(await isUsed(folder, home, now))) paths.push(folder);
   }
   for (const name of await namesIn(home)) {
     const path = join(home, name);
@@ -45,9 +45,9 @@ export async function findLeftovers(home: string, now: number): Promise<HomeLeft
   return { commands: unused, held, paths };
 }
 
-async function isUsed(folder: string, now: number): Promise<boolean> {
+async function isUsed(folder: string, home: string, now: number): Promise<boolean> {
   const owner = ownerOf(folder);
-  return owner === null ? (await youngest(folder)) >= now - graceMs : isAlive(owner);
+  return owner === null ? (await youngest(folder)) >= now - graceMs : livingIn(home)(owner);
 }
 
 /** When the youngest of it changed, ms; 0 where it has gone. */

@@ -24,9 +24,10 @@ import { delegatedGroup, findGroup, makeGroup } from "./cgroup.ts";
 import type { RunGroup } from "./cgroup.ts";
 import { pauseRun } from "./control.ts";
 import { entriesFolder, fileName, markOf, refOf, runFolder, sessionFolders } from "./folders.ts";
-import { bootId, currentOwner, isAlive } from "./identity.ts";
+import { bootId, currentOwner } from "./identity.ts";
 import { closeInput, writeInput } from "./input.ts";
 import { defaultScripts, prepareLaunch } from "./launch.ts";
+import { lifeIn, livingIn } from "./life.ts";
 import { createLocate } from "./locate.ts";
 import type { LaunchContext } from "./launch.ts";
 import { endOfRun, readStart, revokeClaim, unfinished } from "./records.ts";
@@ -102,7 +103,11 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     joinAt: null,
     onLink: () => undefined,
   };
-  const owner = currentOwner(options.label ?? `${basename(process.argv[1] ?? "node")} in ${process.cwd()}`);
+  const life = lifeIn(home);
+  const owner = {
+    ...currentOwner(options.label ?? `${basename(process.argv[1] ?? "node")} in ${process.cwd()}`),
+    ...(life !== null && { life }),
+  };
   const standBy = createStandBy(markOf(home, "stand-by"));
   let knownBounds: { readonly limits: CommandLimits; readonly watch: Watch; readonly groups: string | null } | undefined;
   /** What the machine has is looked up for the first command. */
@@ -122,6 +127,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
   };
   const placeOf = (ref: string, networkFolder: string, disks: readonly string[], group: RunGroup | null): RunPlace => ({
     ref,
+    life,
     mark: markOf(home, ref),
     folder: runFolder(home, ref),
     networkFolder,
@@ -189,7 +195,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
   let locate: ReturnType<typeof createLocate> | undefined;
   return {
     owner,
-    isAlive,
+    isAlive: livingIn(home),
     sandboxProblem: async () => {
       const found = await sandbox();
       return "problem" in found ? found.problem : null;

@@ -114,7 +114,7 @@ export async function prepareLaunch(
   const [tmp, cache] = isCheck ? [folder.tmp, folder.cache] : [session.tmp, session.cache];
   for (const path of [folder.base, tmp, cache]) mkdirSync(path, { recursive: true, mode: 0o700 });
   noteBoot(session.boot);
-  noteOwner(session.base);
+  noteOwner(session.base, context.home);
   writeFileSync(folder.output, "", { flag: "a", mode: 0o600 });
 
   const reach = commandReach(spec.confinement);

@@ -2,21 +2,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Owner } from "@holdfast/runtime/ports/log";
 import { currentOwner } from "./identity.ts";
-
-type Process = Pick<Owner, "pid" | "startTime" | "bootId">;
+import { lifeIn } from "./life.ts";
 
 /** Its name in the folder. */
 export const ownerNote = "owner";
 
-let own: string | undefined;
-
-/** Says in a folder that this process uses it, so that whoever looks for leftovers leaves it alone as long as we live. */
-export function noteOwner(folder: string): void {
+/** Says in a folder of a home that this process uses it, so that whoever looks for leftovers leaves it alone as long as we live. */
+export function noteOwner(folder: string, home: string): void {
   const path = join(folder, ownerNote);
-  if (own === undefined) {
-    const { pid, startTime, bootId } = currentOwner("");
-    own = JSON.stringify({ pid, startTime, bootId });
-  }
+  const life = lifeIn(home);
+  const own = JSON.stringify({ ...currentOwner(""), ...(life !== null && { life }) });
   // Another process may have used it since.
   if (textOf(path) !== own) writeFileSync(path, own, { mode: 0o600 });
 }
@@ -30,9 +25,9 @@ function textOf(path: string): string | null {
 }
 
 /** The process that used the folder last; null where nothing says so. */
-export function ownerOf(folder: string): Process | null {
+export function ownerOf(folder: string): Owner | null {
   try {
-    return JSON.parse(textOf(join(folder, ownerNote)) ?? "") as Process;
+    return JSON.parse(textOf(join(folder, ownerNote)) ?? "") as Owner;
   } catch {
     return null;
   }

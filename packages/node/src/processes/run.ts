@@ -29,6 +29,8 @@ export interface Run extends RunningCommand {
 
 export interface RunPlace extends SettledRun {
   readonly ref: string;
+  /** What shows in other containers that somebody follows the run; null where nothing does. */
+  readonly life: string | null;
   /** Of the network namespace: the session's, or the run's own. */
   readonly networkFolder: string;
   readonly networks: Networks;
@@ -179,7 +181,7 @@ function follow(
   let over = false;
   void ended.finally(() => (over = true)).catch(() => undefined);
   const { pid, startTime, bootId } = start.type === "taken" ? start : { pid: 0, startTime: "", bootId: "" };
-  const owner: Owner = { pid, startTime, bootId, label: place.ref };
+  const owner: Owner = { pid, startTime, bootId, ...(place.life !== null && { life: place.life }), label: place.ref };
   return { ref: place.ref, owner, input, ended, gone, isOver: () => over, stop: () => stopRun(place.folder, place.mark, gone) };
 }
 

@@ -69,7 +69,7 @@ async function confined(spec: ServerSpec, place: ServerPlace): Promise<ServerLau
   const parent = join(place.home, "servers");
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   const base = mkdtempSync(join(parent, "run-"));
-  noteOwner(base);
+  noteOwner(base, place.home);
   const [cache, network, variables] = ["cache", "network", "arguments"].map((name) => join(base, name)) as [string, string, string];
   mkdirSync(cache, { mode: 0o700 });
   mkdirSync(join(place.home, "commands"), { recursive: true, mode: 0o700 });

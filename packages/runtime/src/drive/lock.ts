@@ -1,4 +1,5 @@
 import type { Log, Owner, Ports } from "../ports/index.ts";
+import { isSameProcess } from "../same-process.ts";
 
 /** Locks of this process that a store could not take back: nobody has them any more. */
 const abandoned = new WeakMap<Log, Set<string>>();
@@ -9,9 +10,7 @@ function keyOf(name: string, owner: Owner): string {
 
 /** Takes a lock, or tells who holds it. Void is one whose process has ended, or which this process has given back in vain. */
 export async function takeLock({ log, processes }: Pick<Ports, "log" | "processes">, name: string, owner: Owner): ReturnType<Log["lock"]> {
-  const { pid, startTime, bootId } = owner;
-  const isVoid = (other: Owner): boolean =>
-    other.pid === pid && other.startTime === startTime && other.bootId === bootId && abandoned.get(log)?.has(keyOf(name, other)) === true;
+  const isVoid = (other: Owner): boolean => isSameProcess(other, owner) && abandoned.get(log)?.has(keyOf(name, other)) === true;
   const taken = await log.lock(name, owner, (other) => processes.isAlive(other) && !isVoid(other));
   if (taken.held) abandoned.get(log)?.delete(keyOf(name, owner));
   return taken;

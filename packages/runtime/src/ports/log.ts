@@ -1,10 +1,12 @@
 import type { StoredEvent } from "@holdfast/protocol";
 
-/** A living (or dead) process that drives a session or owns a lock. A pid alone can be reused; the three together can't. */
+/** A living (or dead) process that drives a session or owns a lock. A pid alone can be reused; with the next two it can't. */
 export interface Owner {
   readonly pid: number;
   readonly startTime: string;
   readonly bootId: string;
+  /** What shows that it lives where its number says nothing, as in another container. Absent where there is nothing like it. */
+  readonly life?: string;
   /** What a person reads: the program, or the session and what it does. Two sessions of one process are two owners by it. */
   readonly label: string;
 }

@@ -10,6 +10,7 @@ import { createRegisters, emptyHead } from "../kernel/state.ts";
 import { createRequestDigests } from "../kernel/request-digests.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { NewSession, Ports } from "../ports/index.ts";
+import { isSameProcess } from "../same-process.ts";
 import { redactDeep } from "../redact.ts";
 import { openLock } from "./hold.ts";
 
@@ -111,7 +112,7 @@ export async function amend(
 export async function closeSession(ports: Ports, session: string, signal?: AbortSignal): Promise<void> {
   const { owner, isAlive } = ports.processes;
   const opener = await ports.log.holder(openLock(session));
-  if (opener !== null && !(opener.pid === owner.pid && opener.startTime === owner.startTime) && isAlive(opener)) return;
+  if (opener !== null && !isSameProcess(opener, owner) && isAlive(opener)) return;
   try {
     await amend(
       ports,

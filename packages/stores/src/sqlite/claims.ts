@@ -1,19 +1,31 @@
 import type { Log, Owner } from "@holdfast/runtime";
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { isSameOwner } from "../lock-name.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Transactions } from "./transaction.ts";
+
+export const ownerColumns = "pid, start_time AS startTime, boot_id AS bootId, life, label";
+
+/** The owner in a row of these columns. */
+export function ownerIn({ life, ...row }: Record<string, SQLOutputValue>): Owner {
+  return { ...row, ...(life === null ? {} : { life }) } as unknown as Owner;
+}
 
 /** Who may act: claims are taken once and for ever, locks are given back or void with their owner's process. */
 export function claimsIn(db: DatabaseSync, transactions: Transactions, sessions: Sessions) {
   const insertClaim = db.prepare("INSERT INTO claims (session, call_id, attempt, taken_by) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
   const findClaim = db.prepare(`
     SELECT taken_by FROM claims WHERE session = (SELECT id FROM sessions WHERE session = ?) AND call_id = ? AND attempt = ?`);
-  const findHolder = db.prepare("SELECT pid, start_time AS startTime, boot_id AS bootId, label FROM locks WHERE name = ?");
-  const putLock = db.prepare("INSERT OR REPLACE INTO locks (name, pid, start_time, boot_id, label) VALUES (?, ?, ?, ?, ?)");
-  const deleteLock = db.prepare("DELETE FROM locks WHERE name = ? AND pid = ? AND start_time = ? AND boot_id = ? AND label = ?");
+  const findHolder = db.prepare(`SELECT ${ownerColumns} FROM locks WHERE name = ?`);
+  const putLock = db.prepare("INSERT OR REPLACE INTO locks (name, pid, start_time, boot_id, life, label) VALUES (?, ?, ?, ?, ?, ?)");
+  const deleteLock = db.prepare(
+    "DELETE FROM locks WHERE name = ? AND pid = ? AND start_time = ? AND boot_id = ? AND life IS ? AND label = ?",
+  );
 
-  const holderOf = (name: string): Owner | null => (findHolder.get(name) as unknown as Owner | undefined) ?? null;
+  const holderOf = (name: string): Owner | null => {
+    const row = findHolder.get(name);
+    return row === undefined ? null : ownerIn(row);
+  };
 
   // An effect follows the claim at once, and is not undone by a power loss. A lock is void after a power loss, since its owner is: taking and giving back needn't reach the disk.
   return {
@@ -29,12 +41,12 @@ export function claimsIn(db: DatabaseSync, transactions: Transactions, sessions:
       return transactions.writeUnsynced(() => {
         const holder = holderOf(name);
         if (holder !== null && !isSameOwner(holder, owner) && isAlive(holder)) return { held: false, holder };
-        putLock.run(name, owner.pid, owner.startTime, owner.bootId, owner.label);
+        putLock.run(name, owner.pid, owner.startTime, owner.bootId, owner.life ?? null, owner.label);
         return { held: true };
       });
     },
     unlock(name: string, owner: Owner): void {
-      transactions.writeUnsynced(() => deleteLock.run(name, owner.pid, owner.startTime, owner.bootId, owner.label));
+      transactions.writeUnsynced(() => deleteLock.run(name, owner.pid, owner.startTime, owner.bootId, owner.life ?? null, owner.label));
     },
     holder(name: string): Owner | null {
       return transactions.read(() => holderOf(name));

@@ -2,6 +2,7 @@ import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Owner } from "@holdfast/runtime";
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { ownerColumns, ownerIn } from "./claims.ts";
 import { storeFailure } from "./failure.ts";
 import { checkFormat, unchanging } from "./format.ts";
 import { migrations, sessionTables } from "./schema.ts";
@@ -99,9 +100,9 @@ function leftoversIn(db: DatabaseSync): StoreLeftovers {
     ),
     strayRows: sessionTables.reduce((sum, table) => sum + strayIn(table), 0),
     locks: db
-      .prepare("SELECT name, pid, start_time AS startTime, boot_id AS bootId, label FROM locks")
+      .prepare(`SELECT name, ${ownerColumns} FROM locks`)
       .all()
-      .map(({ name, ...owner }) => ({ name: String(name), owner: owner as unknown as Owner })),
+      .map(({ name, ...owner }) => ({ name: String(name), owner: ownerIn(owner) })),
     erasures: db
       .prepare("SELECT s.session, r.key AS itemId FROM registers r JOIN sessions s ON s.id = r.session WHERE r.kind = 'erasing'")
       .all() as unknown as StoreLeftovers["erasures"],

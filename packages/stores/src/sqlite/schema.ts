@@ -110,6 +110,10 @@ export const migrations: readonly string[] = [
   -- The last event of the commit that first referred to it; a fork takes over what is referred to before it begins.
   ALTER TABLE blob_refs ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- What shows that the owner lives to processes that can't see it by its number; NULL where nothing does.
+  ALTER TABLE locks ADD COLUMN life TEXT;
+  `,
 ];
 
 /** Every table with a `session` column that holds rows of one session; deleting it empties them all. */
