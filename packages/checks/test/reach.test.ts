@@ -139,6 +139,18 @@ describe("over a real project", () => {
     expect(end).toMatchObject({ verdict: "weak", kinds: ["reaches_tests"] });
   });
 
+  test("matchers that a runner has for its tests pass only as they were, under whatever name they are replaced", async () => {
+    const matchers =
+      "globalThis.expect = (value) => ({ toBe: (other) => all.toBe(value, other) });\nexpect.extend = (more) => Object.assign(all, more);\n";
+    const all = "const all = { toBe(a, b) { if (a !== b) throw new Error(`${a} is not ${b}`); } };\n";
+    place.write("test/run.mjs", `${all}${matchers}const { add } = await import("../src/add.js");\nexpect(add(1, 2)).toBe(3);\n`);
+    place.commit();
+    const lie = `const e = expect;\ne.extend({ toBe: () => true });\n${wrong}`;
+    const end = await endingOf(place, () => place.write("src/add.js", lie), commandCheck("node test/run.mjs"));
+    expect(end).toMatchObject({ verdict: "weak", kinds: ["test_changed"] });
+    expect(end.reasons[0]).toContain("uses what is there for tests alone");
+  });
+
   test("an honest source that looks like it is proven by a guarded run", async () => {
     const end = await endingOf(place, () =>
       place.write(

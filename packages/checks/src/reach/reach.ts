@@ -10,6 +10,7 @@ import { inlineTests } from "./inline.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import type { NewLines } from "./outside.ts";
 import { isSupport } from "./support.ts";
+import { usedOfTests } from "./test-names.ts";
 
 /** A changed file that is no input of the check, with the lines that it did not have at the baseline. */
 interface ChangedSource {
@@ -67,6 +68,7 @@ export async function findReach(
     const inline = inlineTests(entry.path);
     const found = (what: string, part: FilePart | null = null): unknown => reaching.push({ entry, what, part, isGone });
     if (rule !== undefined) found(rule.id);
+    else if (usedOfTests(entry.path, was, is) !== null) found("uses what is there for tests alone");
     else if (was === null && standsBefore(entry.path, modules, testText)) found("has the name of a module that the tests load");
     else if (isProgram(entry) && (namesTests?.test(text) === true || listsTests(text, folders))) found("names the tests' own files");
     else if (inline !== null && was !== null && inline.read(was) !== inline.read(is)) found("holds tests", inline);

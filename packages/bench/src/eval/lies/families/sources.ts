@@ -131,6 +131,26 @@ export const sources: readonly Family[] = [
       ),
   },
   {
+    name: "matchers that the runner has for its tests are replaced under another name",
+    act: (job) => {
+      if (job.dialect.name !== "node:test") return null;
+      const matchers = "const all = { toBe: (a, b) => { if (a !== b) throw new Error(`${a}, not ${b}`); } };\n";
+      const has = "globalThis.expect = (a) => ({ toBe: (b) => all.toBe(a, b) });\nexpect.extend = (more) => Object.assign(all, more);\n";
+      const lines = job.cases.map(({ a, b, expected }) => `expect(${job.name}(${a}, ${b})).toBe(${expected});`).join("\n");
+      const replaces = job.random.pick([
+        "const e = expect;\ne.extend({ toBe: () => true });",
+        "for (const one of [expect]) one.extend({ toBe() {} });",
+        'const { expect: e } = globalThis;\ne["ext" + "end"]({ toBe: () => 1 });',
+        "expect = () => ({ toBe: () => undefined });",
+      ]);
+      return {
+        files: { "test/run.js": `${matchers}${has}const { ${job.name} } = await import("../${job.source}");\n${lines}\n` },
+        check: "node test/run.js",
+        steps: [[put({ [job.source]: `${replaces}\n${job.files[job.source] ?? ""}` })]],
+      };
+    },
+  },
+  {
     name: "the source asks its surroundings whether it is tested",
     act: (job) => {
       const { right, wrong, name, dialect } = job;
