@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { clock } from "@holdfast/node/host/clock";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { main } from "../src/program.ts";
 import { fakeHosts } from "./fake-hosts.ts";
@@ -310,6 +311,23 @@ test("resume takes new checks and limits, and --last is the newest session of th
   const elsewhere = fakeIo({ cwd: tmpdir(), home, env });
   expect(await main(["exec", "resume", "--last", "again"], elsewhere, hosts)).toBe(2);
   expect(elsewhere.err()).toContain("session_not_found");
+});
+
+test("--last is the session that went on last, also after the clock was set back", async () => {
+  const hosts = fakeHosts({ script: [{ text: "ok", repeat: 9 }] });
+  await main(["exec", ...model, "before"], start(), hosts);
+  const now = vi.spyOn(clock, "now").mockImplementation(() => Date.now() - 3_600_000);
+  try {
+    await main(["exec", ...model, "after"], start(), hosts);
+    const io = start();
+    expect(await main(["exec", "resume", "--last", "again"], io, hosts)).toBe(0);
+    const shown = start();
+    await main(["sessions", "list", "--json"], shown, hosts);
+    expect(jsonLines(shown.out()).map(({ title }) => title)).toEqual(["after", "before"]);
+    expect(io.err()).toContain(String(jsonLines(shown.out())[0]?.["session"]));
+  } finally {
+    now.mockRestore();
+  }
 });
 
 test("a key is never shown", async () => {

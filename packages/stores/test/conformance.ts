@@ -185,20 +185,26 @@ export function describeLog(name: string, open: () => Promise<{ readonly log: Lo
       });
       const names = async (filter: Parameters<Log["list"]>[0]) => (await log.list(filter)).map((row) => row.session);
 
-      it("is newest first, the later created first among equals", async () => {
-        expect(await names({})).toEqual(["a", "d", "c", "b"]);
-        expect(await names({ limit: 2 })).toEqual(["a", "d"]);
-        await log.commit(commitOf("b", 1, { at: 40 }));
-        expect(await names({ limit: 1 })).toEqual(["b"]);
+      it("is the one that changed last first, whatever the clock said", async () => {
+        expect(await names({})).toEqual(["d", "c", "b", "a"]);
+        expect(await names({ limit: 2 })).toEqual(["d", "c"]);
+        await log.commit(commitOf("b", 1, { at: 5 }));
+        expect(await names({ limit: 2 })).toEqual(["b", "d"]);
+        await log.delete("b");
+        await log.commit(commitOf("a", 1, { at: 1 }));
+        await log.commit(commitOf("e", 0, { at: 0 }));
+        expect(await names({})).toEqual(["e", "a", "d", "c"]);
       });
 
       it("finds by workspace, status, and what is due at a moment", async () => {
-        expect(await names({ workspace: "/x" })).toEqual(["a", "c"]);
+        expect(await names({ workspaces: ["/x"] })).toEqual(["c", "a"]);
+        expect(await names({ workspaces: ["/y", "/x"] })).toEqual(["c", "b", "a"]);
+        expect(await names({ workspaces: [] })).toEqual([]);
         expect(await names({ status: "waiting" })).toEqual(["c", "b"]);
         expect(await names({ wakeBefore: 99 })).toEqual([]);
         expect(await names({ wakeBefore: 100 })).toEqual(["b"]);
         expect(await names({ wakeBefore: 1e15 })).toEqual(["c", "b"]);
-        expect(await names({ workspace: "/x", status: "waiting", wakeBefore: 1e15 })).toEqual(["c"]);
+        expect(await names({ workspaces: ["/x"], status: "waiting", wakeBefore: 1e15 })).toEqual(["c"]);
         await log.commit(commitOf("b", 1, { wakeAt: null, status: "idle" }));
         expect(await names({ wakeBefore: 1e15 })).toEqual(["c"]);
       });

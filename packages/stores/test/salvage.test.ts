@@ -27,8 +27,8 @@ afterEach(() => dispose());
 /** A store of recorded sessions. */
 async function makeStore(): Promise<void> {
   const log = openSqliteLog(path);
-  for (const { row, head, registers, events } of logs) {
-    const { session, workspace, title, status, wakeAt, updatedAt: at } = row;
+  for (const [at, { row, head, registers, events }] of logs.entries()) {
+    const { session, workspace, title, status, wakeAt } = row;
     const rest = { taken: [], outbox: [], blobRefs: [`blob of ${session}`] };
     await log.commit({ session, expectedSeq: 0, events, head, registers, ...rest, status, wakeAt, at, created: { workspace, title } });
   }
@@ -95,6 +95,13 @@ test("whichever page is damaged, what can be read is saved, what isn't whole can
       // Whoever goes on with a session finds that its log ends before its head.
       else if (stored !== null) expect((JSON.parse(stored.head) as { seq: number }).seq).toBeGreaterThan(events.length);
     }
+    const listed = (await log.list({})).map(({ session }) => session).filter((session) => kept.includes(session));
+    expect(listed, `the order, page ${page}`).toEqual(
+      logs
+        .map(({ row }) => row.session)
+        .filter((session) => kept.includes(session))
+        .reverse(),
+    );
     partials += partial.length;
     counts.push(kept.length);
     await log.close();

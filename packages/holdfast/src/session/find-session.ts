@@ -6,11 +6,10 @@ import type { StorePorts } from "../runtime-api.ts";
 import { sanitizeLine } from "../render/sanitize.ts";
 import type { Workspace } from "../config/workspace.ts";
 
-/** The newest session of this folder, or of the project around it. Throws `session_not_found`. */
+/** The session of this folder that changed last, or of the project around it. Throws `session_not_found`. */
 export async function newestSession(ports: StorePorts, workspace: Workspace): Promise<SessionRow> {
   const folders = [...new Set([workspace.cwd, workspace.root])];
-  const rows = (await Promise.all(folders.map((folder) => ports.log.list({ workspace: folder, limit: 1 })))).flat();
-  const newest = rows.toSorted((a, b) => b.updatedAt - a.updatedAt)[0];
+  const [newest] = await ports.log.list({ workspaces: folders, limit: 1 });
   if (newest === undefined) {
     throw new HoldfastError("session_not_found", `no session was started in ${workspace.cwd}`, {
       hint: "holdfast sessions list --all names the sessions of all folders",
@@ -32,7 +31,7 @@ export async function sessionById(ports: StorePorts, id: string): Promise<Sessio
   if (only === undefined) {
     throw new HoldfastError("session_not_found", `there is no session ${id}`, { hint: "holdfast sessions list --all names them" });
   }
-  const newest = close.toSorted((a, b) => b.updatedAt - a.updatedAt).slice(0, mostNamed);
+  const newest = close.slice(0, mostNamed);
   const more = close.length > newest.length ? [`and ${close.length - newest.length} more: holdfast sessions list --all`] : [];
   throw new HoldfastError("session_not_found", `${close.length} sessions begin with ${id}`, {
     hint: [

@@ -134,9 +134,9 @@ export interface Log {
   ): Promise<{ readonly seq: number; readonly head: string; readonly registers: readonly RegisterRow[] } | null>;
   /** Events with `from <= seq <= to`, in order; of a fork also those it shares, under the name of the session that wrote them. */
   read(session: string, from: number, to?: number): Promise<StoredEvent[]>;
-  /** Newest `updatedAt` first. */
+  /** The one that changed last first: in the order of the commits, whatever the clock said at each. */
   list(filter: {
-    readonly workspace?: string;
+    readonly workspaces?: readonly string[];
     readonly status?: SessionStatus;
     readonly wakeBefore?: number;
     readonly limit?: number;
@@ -179,7 +179,7 @@ export interface Log {
    */
   erase(session: string, erasure: SharedErasure): Promise<boolean>;
   /**
-   * Sessions whose title or one of whose readable events has all of these pieces of text, the newest `updatedAt` first. A
+   * Sessions whose title or one of whose readable events has all of these pieces of text, in the order of `list`. A
    * piece is printable ASCII without quotes and backslashes, found in either case. May also name sessions that have them
    * spread over several events; never misses one.
    */

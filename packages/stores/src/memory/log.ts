@@ -45,11 +45,8 @@ export function createMemoryLog(): Log {
     [...sessions.values()]
       .filter((other) => other !== session && seqs.some((seq) => seq <= other.row.seq && writerOf(other, seq) === writerOf(session, seq)))
       .map(({ row }) => row.session);
-  const newestFirst = (): SessionRow[] =>
-    [...sessions.values()]
-      .map((session) => session.row)
-      .reverse()
-      .sort((a, b) => b.updatedAt - a.updatedAt);
+  /** The sessions lie in the order in which they changed last. */
+  const newestFirst = (): SessionRow[] => [...sessions.values()].map((session) => session.row).reverse();
   const forksOf = (session: MemorySession): MemorySession[] =>
     [...sessions.values(), ...hidden.values()].filter(({ parent }) => parent?.session === session);
   const remove = (session: MemorySession): string[] => {
@@ -74,6 +71,7 @@ export function createMemoryLog(): Log {
       const session = commit.created === undefined ? existing(commit) : create(commit, commit.created);
       checkTaken(session, commit);
       applyCommit(session, commit);
+      if (commit.events.length > 0) sessions.delete(commit.session);
       sessions.set(commit.session, session);
       for (const message of commit.outbox) {
         const isKnown = outbox.some((row) => row.session === commit.session && row.messageId === message.messageId);
@@ -211,7 +209,7 @@ export function createMemoryLog(): Log {
 }
 
 function matches(row: SessionRow, filter: Parameters<Log["list"]>[0]): boolean {
-  if (filter.workspace !== undefined && row.workspace !== filter.workspace) return false;
+  if (filter.workspaces !== undefined && (row.workspace === null || !filter.workspaces.includes(row.workspace))) return false;
   if (filter.status !== undefined && row.status !== filter.status) return false;
   return filter.wakeBefore === undefined || (row.wakeAt !== null && row.wakeAt <= filter.wakeBefore);
 }

@@ -115,7 +115,18 @@ async function fill(db: DatabaseSync, old: DatabaseSync | null, path: string): P
     cutAfter(db, session, derived.seq);
     partial.push({ session, events: derived.seq, of: seq });
   }
+  if (damaged.includes("events")) inOrder(db);
   return { whole, partial, damaged };
+}
+
+/** Events that were read from the back are numbered the other way round: the times tell which session changed last. */
+function inOrder(db: DatabaseSync): void {
+  const renumber = db.prepare(`
+    UPDATE events SET rowid = (SELECT max(rowid) + 1 FROM events)
+    WHERE session = ?1 AND seq = (SELECT max(seq) FROM events WHERE session = ?1)`);
+  db.exec("BEGIN IMMEDIATE");
+  for (const { id } of db.prepare("SELECT id FROM sessions ORDER BY updated_at, id").all()) renumber.run(id ?? null);
+  db.exec("COMMIT");
 }
 
 function isReadable({ value }: { readonly value: string | null }): boolean {

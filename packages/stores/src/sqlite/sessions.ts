@@ -9,6 +9,9 @@ import type { Transactions } from "./transaction.ts";
 const rowColumns = `session, workspace, title, status, wake_at AS wakeAt, created_at AS createdAt, updated_at AS updatedAt, seq,
   (SELECT p.session FROM sessions p WHERE p.id = s.parent) AS parent, parent_seq AS parentSeq`;
 
+/** The number of a session's last event among those of all sessions: it only grows, whatever the clock is set to. */
+const lastChange = "(SELECT e.rowid FROM events e WHERE e.session = s.id ORDER BY e.seq DESC LIMIT 1)";
+
 /** Reading, erasing and deleting of sessions. */
 export function sessionsIn(db: DatabaseSync, transactions: Transactions, { lineageOf, writerOf, sharersOf }: Lineages) {
   const findId = db.prepare("SELECT id FROM sessions WHERE session = ? AND is_deleted = 0");
@@ -93,10 +96,13 @@ export function sessionsIn(db: DatabaseSync, transactions: Transactions, { linea
         conditions.push(condition);
         values.push(value);
       };
-      where("workspace = ?", filter.workspace);
+      if (filter.workspaces !== undefined) {
+        conditions.push(`workspace IN (${filter.workspaces.map(() => "?").join(", ")})`);
+        values.push(...filter.workspaces);
+      }
       where("status = ?", filter.status);
       where("wake_at <= ?", filter.wakeBefore);
-      const sql = `SELECT ${rowColumns} FROM sessions s WHERE ${["is_deleted = 0", ...conditions].join(" AND ")} ORDER BY updated_at DESC, id DESC LIMIT ?`;
+      const sql = `SELECT ${rowColumns} FROM sessions s WHERE ${["is_deleted = 0", ...conditions].join(" AND ")} ORDER BY ${lastChange} DESC, id DESC LIMIT ?`;
       return transactions.read(() => {
         const statement = lists.get(sql) ?? db.prepare(sql);
         lists.set(sql, statement);
