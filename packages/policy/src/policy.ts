@@ -12,6 +12,7 @@ import { grantedRules, offersFrom } from "./offers/offers.ts";
 import { builtinRules } from "./rules/builtin.ts";
 import type { Mode, Rule } from "./rules/rule.ts";
 import { type RuleSet, ruleSet } from "./rules/rule-set.ts";
+import { plainLine } from "./shell/plain-line.ts";
 
 export interface PolicyOptions {
   /** The person's home folder. Without it, what starts at `~` counts as outside the workspace. */
@@ -44,6 +45,7 @@ export interface Explanation {
 export interface ExplainingPolicy extends Policy {
   digest: NonNullable<Policy["digest"]>;
   executes(line: string, cwd: string): Executed;
+  plainLine(line: string): string | null;
   /** May throw where the host can't be asked; `decide` makes a review of that. */
   explain(request: PolicyRequest): Promise<Explanation>;
 }
@@ -98,6 +100,7 @@ export function createPolicy(options: PolicyOptions = {}): ExplainingPolicy {
       }
     },
     executes: (line, cwd) => executes(line, cwd, places.home),
+    plainLine,
     async digest(request) {
       const [{ canonical }, { sha256 }, { ruleDataOf }] = await Promise.all([
         import("@holdfast/runtime/canonical"),

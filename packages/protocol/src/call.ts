@@ -37,6 +37,8 @@ export const callPlan = z.object({
   expect: expectation.optional(),
   /** Digest of what makes a call the same effect as another: its input without how long to wait, what to expect, spaces, defaults and empty values; or as the tool knows it, which may write one input in several ways. */
   identity: z.string().optional(),
+  /** Digest by which a repeated command is known in a loop: its input with the line as the shell reads it, without comments. Absent: by its input. */
+  repeats: z.string().optional(),
   /** Set where the call is carried out by a person's answer, and by nothing else. */
   question: asking.optional(),
 });

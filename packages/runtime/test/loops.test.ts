@@ -1,6 +1,7 @@
-import { defaultLimits, type CallOutcome, type Json, type Limits, type Usage } from "@holdfast/protocol";
+import { defaultLimits, type CallOutcome, type CallPlan, type Json, type Limits, type Usage } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
 import { readSession, type CallIntent, type Model } from "../src/index.ts";
+import { repeatsOf } from "../src/kernel/identity.ts";
 import { repeated, repeatsAtStart } from "../src/kernel/repeats.ts";
 import { expectLaw } from "./invariants.ts";
 import { createTestModel, createTestTool, createWorld, done, portsOf, runPrompt, testCheck } from "./kit.ts";
@@ -145,6 +146,31 @@ describe("doom loop (C01)", () => {
       );
     expect([fold().calls, fold().bySteps]).toEqual([[0, 0, 1], undefined]);
     expect(fold("steps").calls).toEqual([1, 0, 0]);
+  });
+
+  test("a command with another comment each time is the same command, and one without them another", () => {
+    const plan = (command: string, line: string): CallPlan => ({
+      input: { command },
+      command,
+      summary: command,
+      reads: [],
+      writes: [],
+      workspace: "exclusive",
+      replay: "probe",
+      changesWorkspace: true,
+      repeats: repeatsOf({ input: { command }, command }, line),
+    });
+    const fold = (...plans: readonly CallPlan[]) =>
+      plans.reduce(
+        (repeats, one) => repeated(repeats, "run_command", one, done("same"), { runsOn: false, isLast: true }),
+        repeatsAtStart("steps"),
+      ).calls[0];
+    expect(fold(plan("cat a # 1", "cat a"), plan("cat  a # 2", "cat a"), plan("cat a", "cat a"))).toBe(2);
+    // A line's end is no space.
+    expect(fold(plan("cat; a", "cat\na"), plan("cat a", "cat a"))).toBe(0);
+    // As it was decided before there was more than the input to go by.
+    const { repeats: _, ...earlier } = plan("cat a # 1", "cat a");
+    expect(fold(earlier, earlier)).toBe(1);
   });
 
   test("a change in between breaks a loop, and the next one is told anew", async () => {

@@ -51,6 +51,7 @@ function lazyPolicy(options: PolicyOptions): Required<Policy> & { load(): void }
     load: () => void load(),
     decide: async (request) => (await load()).decide(request),
     executes: async (line, cwd) => (await load()).executes(line, cwd),
+    plainLine: async (line) => (await load()).plainLine(line),
     digest: async (request) => (await load()).digest(request),
   };
 }

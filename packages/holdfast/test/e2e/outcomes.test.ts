@@ -110,6 +110,11 @@ test("give_up fails the turn; a reached limit exhausts it; both say why", async 
   const limited = await loops.exec("--max-steps", "3", "go");
   expect(limited.code).toBe(5);
   expect(limited.stderr).toContain("--max-steps");
+  const commented = (n: number) => ({ name: "run_command", input: { command: `cat README.md # look ${n}` } });
+  const circles = await createPlace((results) => (results.length < 9 ? { calls: [commented(results.length)] } : { text: "Done." }));
+  const circled = await circles.exec("go");
+  expect(circled.code).toBe(5);
+  expect(circled.stderr).toContain("the same result from run_command cat README.md");
 });
 
 test("undo puts back what the turn's edits changed, and refuses where a person changed it since", async () => {

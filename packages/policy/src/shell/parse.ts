@@ -5,7 +5,7 @@ import { type Collected, problem, walk, type WalkContext } from "./walk.ts";
 import { readWord, type ShellValues } from "./word.ts";
 
 /** Longer lines than this are reviewed without being read. */
-const maxLength = 60_000;
+export const longestLine = 60_000;
 
 /**
  * Takes a line for bash apart into every simple command that it may run: in pipelines, lists, substitutions, functions,
@@ -25,7 +25,7 @@ export function parseCommand(line: string, start: Places = [""]): ParsedCommand 
 }
 
 function readLine(line: string, places: Places, context: WalkContext): Flow {
-  if (line.length > maxLength) {
+  if (line.length > longestLine) {
     problem(context, "too_complex", "a line of more than 60,000 characters");
     return still(null);
   }

@@ -1,7 +1,7 @@
 import type { CallPlan, Json, SessionEvent, ToolCall } from "@holdfast/protocol";
 import { canonical } from "../canonical.ts";
 import { sha256 } from "../hash.ts";
-import { identityOf, meantBy } from "../kernel/identity.ts";
+import { identityOf, meantBy, repeatsOf } from "../kernel/identity.ts";
 import { settledWithout } from "../kernel/settle.ts";
 import { mostOpen } from "../kernel/state.ts";
 import { createStreamRedactor } from "../redact-stream.ts";
@@ -124,7 +124,12 @@ interface Judged {
 async function judge(driver: Driver, call: ToolCall, { name, tool, input }: Meant, signal: AbortSignal): Promise<Judged | CallRefusal> {
   const planned = await tool.plan(input, callContext(driver, call.callId), signal);
   if ("type" in planned) return planned;
-  const plan = { ...planned, identity: planned.identity ?? identityOf(meantBy(planned.input, tool.spec.schema)) };
+  const line = planned.command === undefined ? null : await driver.ports.policy.plainLine?.(planned.command);
+  const plan = {
+    ...planned,
+    identity: planned.identity ?? identityOf(meantBy(planned.input, tool.spec.schema)),
+    ...(line != null && { repeats: repeatsOf(planned, line) }),
+  };
   const inputDigest = sha256(canonical(plan.input));
   return { plan, inputDigest, verdict: await decisionOf(driver, call.callId, name, plan, inputDigest) };
 }

@@ -1,4 +1,4 @@
-import type { Json } from "@holdfast/protocol";
+import type { CallPlan, Json } from "@holdfast/protocol";
 import { canonical } from "../canonical.ts";
 import { sha256 } from "../hash.ts";
 
@@ -34,6 +34,18 @@ function isEmpty(value: Json): boolean {
 
 function isObject(value: Json | undefined): value is { [key: string]: Json } {
   return value !== undefined && value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+/** By what a call that runs this line is known when it comes again. */
+export function repeatsOf({ input, command }: Pick<CallPlan, "input" | "command">, line: string): string {
+  // A line's end stands between two commands, and isn't white space that means nothing.
+  const read = line.replaceAll("\n", " ; ");
+  const said = isObject(input) ? mapped(input, (value) => (value === command ? read : value)) : { input, line: read };
+  return sha256(canonical(plain(said))).slice(0, 16);
+}
+
+function mapped(input: { [key: string]: Json }, change: (value: Json) => Json): Json {
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, change(value)]));
 }
 
 /** Key order is taken out by `canonical`; white space that means nothing, here. */

@@ -41,7 +41,7 @@ export function climbed(
 ): Ladder {
   const fellShort = outcome.status === "failed" || judgement?.verdict === "unmet";
   if (!fellShort && (plan === null || plan.replay === "safe")) return before;
-  const action = sha256(`${name}\n${plan === null ? outcome.text : canonical(plan.input)}`).slice(0, 16);
+  const action = sha256(`${name}\n${plan === null ? outcome.text : (plan.repeats ?? canonical(plan.input))}`).slice(0, 16);
   const summary = plan === null || plan.summary.startsWith(name) ? (plan?.summary ?? name) : `${name} ${plan.summary}`;
   const what = summary.length > longestWhat ? `${summary.slice(0, longestWhat - 1)}…` : summary;
   const worked = judgement?.verdict === "met" && judgement.isTrivial !== true;

@@ -84,7 +84,7 @@ export function repeated(
   outcome: CallOutcome,
   { runsOn, isLast }: { readonly runsOn: boolean; readonly isLast: boolean },
 ): Repeats {
-  const asked = sha256(`${name}\n${plan === null ? outcome.text : canonical(plain(plan.input))}`).slice(0, 16);
+  const asked = sha256(`${name}\n${plan === null ? outcome.text : (plan.repeats ?? canonical(plain(plan.input)))}`).slice(0, 16);
   const what = plan === null || plan.summary.startsWith(name) ? (plan?.summary ?? name) : `${name} ${plan.summary}`;
   const now: Seen = {
     what: what.length > longestWhat ? `${what.slice(0, longestWhat - 1)}…` : what,

@@ -85,6 +85,8 @@ export interface Policy {
   decide(request: PolicyRequest): Promise<PolicyDecision>;
   /** Reads the line alone. Absent: words are taken as they stand. */
   executes?(line: string, cwd: string): Executed | Promise<Executed>;
+  /** The line as the shell reads it: without comments, in one spacing, a command a line. Null where it can't be read. Absent: lines are taken as they are. */
+  plainLine?(line: string): string | null | Promise<string | null>;
   /** Hex SHA-256 over all rules in force for such a request, in their order; the same rules have the same digest on every machine. */
   digest?(request: Pick<PolicyRequest, "mode" | "isTrusted" | "isPlanning" | "granted">): Promise<string>;
 }
