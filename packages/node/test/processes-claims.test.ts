@@ -231,6 +231,18 @@ describe("the records", () => {
     }
   });
 
+  it("of a later version are refused and left alone, and the session can be closed", async () => {
+    const start = `started 2 ${process.pid} end\n`;
+    plant("later", { start });
+    const newer = { code: "session_newer" };
+    await expect(processes.record("session", "later", 1)).rejects.toMatchObject(newer);
+    await expect(processes.attach("session", "later", 1)).rejects.toMatchObject(newer);
+    await expect(processes.start(specFor(place, "true", { id: "later" }))).rejects.toMatchObject({ code: "claim_lost" });
+    expect(await processes.revoke("session", "later", 1)).toEqual({ taken: [1] });
+    await processes.endSession("session", { forget: false });
+    expect(readFileSync(join(place.home, "commands/session/runs/later/1/start"), "utf8")).toBe(start);
+  });
+
   it("of a wrapper that is gone, with no exit record or half of one, say lost; also after a reboot or with its pid in use", async () => {
     const { pid, startTime, bootId } = processes.owner;
     const lost = { type: "ended", end: { type: "lost" }, durationMs: 0 };

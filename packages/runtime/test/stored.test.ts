@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { StoredEvent } from "@holdfast/protocol";
 import type { Log } from "../src/index.ts";
-import { drive, readEvent, readSession } from "../src/index.ts";
+import { changeSettings, drive, readEvent, readSession } from "../src/index.ts";
 import type { Upcasts } from "../src/session/stored.ts";
 import { createTestModel, createWorld, portsOf, runPrompt } from "./kit.ts";
 
@@ -32,6 +32,24 @@ describe.each(damages)("a damaged %s", (what, damage) => {
     await expect(drive({ ...portsOf(world), log }, session, { waiting: "return" })).rejects.toEqual(fault);
     await expect(readSession({ log }, session)).rejects.toEqual(fault);
   });
+});
+
+test("a session whose head is of a later version is refused, whoever asks, and nothing of it is changed", async () => {
+  const world = createWorld({ model: createTestModel(() => ({})) });
+  const { session } = await runPrompt(portsOf(world));
+  const commits: unknown[] = [];
+  const later = (head: string) => JSON.stringify({ ...(JSON.parse(head) as object), version: 2 });
+  const log: Log = {
+    ...world.log,
+    load: async (id) => world.log.load(id).then((stored) => stored && { ...stored, head: later(stored.head) }),
+    commit: async (commit) => void commits.push(commit),
+  };
+  const newer = expect.objectContaining({ code: "session_newer" });
+  const ports = { ...portsOf(world), log };
+  await expect(drive(ports, session, { waiting: "return" })).rejects.toEqual(newer);
+  await expect(readSession({ log }, session)).rejects.toEqual(newer);
+  await expect(changeSettings(ports, session, { effort: "low" })).rejects.toEqual(newer);
+  expect(commits).toEqual([]);
 });
 
 test("an event of an older version is read as a current one, and one of a newer version is refused", () => {

@@ -1,5 +1,6 @@
 import type { TreeNode } from "@holdfast/protocol";
 import type { FileRecord, Manifest } from "../observer/manifest.ts";
+import { refuseNewer } from "../stored-version.ts";
 
 /** The whole tree of one moment, by absolute path. */
 export type Nodes = Map<string, TreeNode>;
@@ -31,9 +32,11 @@ export function encodeBase(id: string, manifest: Manifest, roots: Roots, nodes: 
   return new TextEncoder().encode(lines.join("\n"));
 }
 
+/** Throws `session_newer`. */
 export async function decodeBase(bytes: Uint8Array, roots: Roots, load: (manifest: string) => Promise<Manifest>): Promise<Nodes> {
   const [first = "{}", ...lines] = new TextDecoder().decode(bytes).split("\n");
   const header = JSON.parse(first) as Header;
+  refuseNewer("a checkpoint's tree", header.version, 1);
   const manifest = await load(header.manifest);
   const nodes: Nodes = new Map();
   for (const record of manifest.records) {

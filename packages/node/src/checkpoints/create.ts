@@ -5,6 +5,7 @@ import type { BlobStore, Checkpoints } from "@holdfast/runtime";
 import { fsPath } from "../observer/names.ts";
 import type { WorkspaceParts } from "../observer/parts.ts";
 import type { CachedDigest } from "../observer/stat-cache.ts";
+import { refuseNewer } from "../stored-version.ts";
 import { decodeBase, encodeBase, type Nodes } from "./base.ts";
 import { openBudget } from "./budget.ts";
 import { dropsHistory } from "./drops-history.ts";
@@ -266,7 +267,11 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
     changesOf: async ({ changes, list }) => {
       if (list === undefined) return changes;
       const bytes = await blobs.get(list);
-      return bytes === null ? null : (JSON.parse(new TextDecoder().decode(bytes)) as TreeChange[]);
+      if (bytes === null) return null;
+      const found = JSON.parse(new TextDecoder().decode(bytes)) as TreeChange[] | { readonly version?: number };
+      // The first format is the list alone; a later one says which it is.
+      if (!Array.isArray(found)) refuseNewer("a checkpoint's list of changes", found.version ?? "unknown", 1);
+      return found as TreeChange[];
     },
     async tree(base) {
       const bytes = await blobs.get(base);

@@ -13,6 +13,10 @@ import {
 import { dirname, join } from "node:path";
 import type { Restore } from "@holdfast/runtime/ports/checkpoints";
 import { sha256 } from "@holdfast/runtime/hash";
+import { refuseNewer } from "../stored-version.ts";
+
+/** Of a note's format. The first ones didn't say it. */
+const noteVersion = 1;
 
 /** A restore that is under way, as it survives the death of its process. */
 export interface RestoreNote {
@@ -34,7 +38,7 @@ export interface UnfinishedUndo {
   readonly isBegun: boolean;
 }
 
-/** Those that concern files below one of these folders; null: all. Older notes don't say whose they are. */
+/** Those that concern files below one of these folders; null: all. Throws `session_newer`. Older notes don't say whose they are. */
 export function unfinishedUndos(home: string, roots: readonly string[] | null): UnfinishedUndo[] {
   const folder = join(home, "undo");
   if (!existsSync(folder)) return [];
@@ -56,7 +60,10 @@ export function readNote(home: string, session: string): RestoreNote | null {
 }
 
 function readFile(file: string): (RestoreNote & { readonly session?: string }) | null {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as RestoreNote & { readonly session?: string }) : null;
+  if (!existsSync(file)) return null;
+  const note = JSON.parse(readFileSync(file, "utf8")) as RestoreNote & { readonly session?: string; readonly version?: number };
+  refuseNewer("the note of an undo that was cut off", note.version, noteVersion);
+  return note;
 }
 
 export function writeNote(home: string, session: string, note: RestoreNote): void {
@@ -65,7 +72,7 @@ export function writeNote(home: string, session: string, note: RestoreNote): voi
   const aside = `${file}.tmp`;
   const fd = openSync(aside, "w", 0o600);
   try {
-    writeFileSync(fd, JSON.stringify({ ...note, session }));
+    writeFileSync(fd, JSON.stringify({ version: noteVersion, ...note, session }));
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { HoldfastError } from "@holdfast/protocol/error";
 import type { ManifestEntry } from "@holdfast/runtime";
+import { refuseNewer } from "../stored-version.ts";
 
 /** Where the content of a manifest's file is: at `offset` in a blob of kept contents. */
 export interface Kept {
@@ -202,15 +202,7 @@ export function manifestBlobs(bytes: Uint8Array): readonly string[] {
 function headerOf(bytes: Uint8Array): Header {
   const end = bytes.indexOf(10);
   const header = JSON.parse(asBuffer(bytes.subarray(0, end < 0 ? undefined : end)).toString()) as Header;
-  if (header.version > newestVersion) {
-    throw new HoldfastError(
-      "session_newer",
-      `a list of the workspace's files is of format ${header.version}; this program knows ${newestVersion}`,
-      {
-        hint: "use the version of Holdfast that wrote the session, or a later one",
-      },
-    );
-  }
+  refuseNewer("a list of the workspace's files", header.version, newestVersion);
   return header;
 }
 

@@ -186,6 +186,7 @@ export function createProcesses(options: ProcessesOptions): Processes & {
     const isCheck = existsSync(folder.tmp) || existsSync(folder.network);
     const known = runs.get(ref);
     if (known !== undefined) return known;
+    if (readStart(folder).type === "newer") throw newerRecord(ref);
     const { network, base } = sessionFolders(home, session);
     const { groups, limits } = bounds();
     const group = findGroup(groups, `${home}/${ref}`, limits);
@@ -289,9 +290,16 @@ async function recordOf(home: string, session: string, ref: string, intentBoot: 
   }
   if (found.type === "none") return { type: "none", sameBoot: (intentBoot ?? firstBoot(sessionFolders(home, session).boot)) === bootId() };
   if (found.type === "revoked") return { type: "revoked" };
+  if (found.type === "newer") throw newerRecord(ref);
   const end = endOfRun(folder);
   if (end !== null) return { type: "ended", ...end, isOfEarlierBoot: found.type === "taken" && found.bootId !== bootId() };
   return { type: "running", pid: found.type === "taken" ? found.pid : 0 };
+}
+
+function newerRecord(ref: string): HoldfastError {
+  return new HoldfastError("session_newer", `The start record of the run ${ref} was written by a newer version of Holdfast.`, {
+    hint: "use the newer version; the record was left as it is",
+  });
 }
 
 function firstBoot(path: string): string | null {

@@ -27,7 +27,11 @@ function textOf(path: string): string | null {
 /** The process that used the folder last; null where nothing says so. */
 export function ownerOf(folder: string): Owner | null {
   try {
-    return JSON.parse(textOf(join(folder, ownerNote)) ?? "") as Owner;
+    const found = JSON.parse(textOf(join(folder, ownerNote)) ?? "") as Partial<Owner>;
+    // Of one that is written otherwise nobody's death can be told.
+    return typeof found.pid === "number" && typeof found.startTime === "string" && typeof found.bootId === "string"
+      ? (found as Owner)
+      : null;
   } catch {
     return null;
   }

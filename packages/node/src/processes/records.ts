@@ -29,9 +29,15 @@ export interface Ended {
 
 /**
  * The claim of an attempt, as its file says. `revoked`: nothing was started and nothing will be, by whoever revoked it or had
- * no room to write it. `broken`: taken by someone who got no further than making the file.
+ * no room to write it. `broken`: taken by someone who got no further than making the file. `newer`: taken, in a form that a
+ * later version writes: what became of it can't be told, and it is left alone.
  */
-export type StartRecord = { readonly type: "none" } | { readonly type: "revoked" } | { readonly type: "broken" } | TakenRecord;
+export type StartRecord =
+  | { readonly type: "none" }
+  | { readonly type: "revoked" }
+  | { readonly type: "broken" }
+  | { readonly type: "newer" }
+  | TakenRecord;
 
 export interface TakenRecord {
   readonly type: "taken";
@@ -50,6 +56,8 @@ export interface TakenRecord {
 const runLine = /^run (\d+) (\S+) (\S+) ([\d.]+) (yes|no) end$/;
 const inputLine = /^input (pipe|terminal) (\d+) end$/;
 const commandLine = /^command (\d+) end$/;
+/** Whole, and none that we know. */
+const laterLine = /^(?!(?:run|revoked) ).* end$/;
 const revokedText = "revoked end\n";
 
 export function readStart(folder: RunFolder): StartRecord {
@@ -58,6 +66,7 @@ export function readStart(folder: RunFolder): StartRecord {
   if (text === revokedText) return { type: "revoked" };
   const lines = text.split("\n");
   const run = lines.length > 1 ? runLine.exec(lines[0] ?? "") : null;
+  if (run === null && lines.length > 1 && laterLine.test(lines[0] ?? "")) return { type: "newer" };
   if (run === null) return { type: isGivenUp(folder.start) ? "revoked" : "broken" };
   // Without the last, which may be half written.
   const further = lines.slice(1, -1);
