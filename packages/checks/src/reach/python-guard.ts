@@ -109,7 +109,9 @@ def _others(value):
 def _is_equal_to_all(compare, one, value):
     def holds(other):
         try:
-            return bool(compare(one, other))
+            found = compare(one, other)
+            # It leaves it to the other, which knows nothing of it.
+            return found is not NotImplemented and bool(found)
         except Exception:
             return False
 
