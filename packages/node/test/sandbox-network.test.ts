@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync } from "node:fs";
@@ -270,4 +271,23 @@ describe("a machine that can't confine commands", () => {
     });
     expect((await runToEnd(bare, specFor(place, "echo hi"))).text).toBe("hi\n");
   });
+});
+
+it("a proxy that can't be opened is tried again by the next command, and keeps no session from being ended", async () => {
+  const own = makePlace();
+  const there = processesAt(own);
+  try {
+    const folder = join(own.home, "commands", "session", "network");
+    const socket = join(own.home, "commands", "sockets", `${createHash("sha256").update(folder).digest("hex").slice(0, 16)}.sock`);
+    const wanted = { confinement: { mode: "workspace-write" as const, network: ["example.org"] } };
+    mkdirSync(socket, { recursive: true });
+    await expect(there.start(specFor(own, "true", wanted))).rejects.toThrow();
+    await there.endSession("session", { forget: false });
+    await expect(there.start(specFor(own, "true", wanted))).rejects.toThrow();
+    rmSync(socket, { recursive: true });
+    expect((await runToEnd(there, specFor(own, "echo fine", wanted))).text).toBe("fine\n");
+  } finally {
+    await there.endSession("session", { forget: true });
+    rmSync(own.base, { recursive: true, force: true });
+  }
 });
