@@ -197,11 +197,12 @@ wrap() {
   trap 'why=${why:-timed_out}' USR1
   trap 'why=${why:-ended}' TERM INT HUP
 
-  # The claim: this file is created by exactly one of us, or by whoever revoked this attempt.
+  # The claim: this file is created by exactly one of us, or by whoever revoked this attempt. The place of the exit record is
+  # taken with it: to write over that needs no room on any disk, and what fills one meanwhile doesn't get it.
   birth
   claimed=no
   set -C
-  if ! { { claimed=yes; printf 'run %s %s %s %s %s end\n' "$self" "$started" "$boot" "$seconds" "$confined"; } >"$folder/start"; } 2>/dev/null; then
+  if ! { { claimed=yes; echo >|"$folder/exit" && printf 'run %s %s %s %s %s end\n' "$self" "$started" "$boot" "$seconds" "$confined"; } >"$folder/start"; } 2>/dev/null; then
     if [ "$claimed" = no ] && { [ -e "$folder/start" ] || [ -h "$folder/start" ]; }; then
       tell taken
       exit 75
@@ -288,20 +289,18 @@ wrap() {
   if [ "$confined" = no ]; then exec 6<"$folder/notice"; fi
   read -r begun <&6
   read -r said <&6
+  remove_intruders "$@"
   if [ -n "$why" ]; then end=$why
   elif [ "$begun" != begun ]; then
     end='exited 126'
     if [ "$confined" = yes ]; then
-      printf 'holdfast: the sandbox could not be set up:\n%s\n%s\n' "$begun" "$said" >>"$folder/output"
+      printf 'holdfast: the sandbox could not be set up:\n%s\n%s\n' "$begun" "$said" >>"$folder/output" || end=unspooled
     fi
   elif [ "$status" -gt 128 ] && [ -n "$said" ]; then end="signalled $((status - 128))"
   else end="exited $status"; fi
 
-  remove_intruders "$@"
-
-  # One write; a record without its last word counts as none. On a full disk the end of the output makes room for it.
-  printf '%s end\n' "$end" >"$folder/exit" ||
-    { truncate -s -8192 "$folder/output" && printf '%s end\n' "$end" >"$folder/exit"; }
+  # One write, over the place that was taken for it; a record without its last word counts as none.
+  printf '%s end\n' "$end" 1<>"$folder/exit"
   [ -z "$timer" ] || kill -s TERM -- "-$timer" 2>/dev/null
   [ -z "$keeper" ] || kill -s TERM "$keeper" 2>/dev/null
 
@@ -342,7 +341,8 @@ remove_intruders() {
     fi
     count=$((count + 1))
     (cd -P -- "${at%/*}/" && [ "$PWD" = "${at%/*}" ] && take_away "${at##*/}" "$away/$count-${at##*/}") ||
-      echo "holdfast: $at could not be moved away; look at it before you go on: $later" >>"$folder/output"
+      echo "holdfast: $at could not be moved away; look at it before you go on: $later" >>"$folder/output" ||
+      why=${why:-unspooled}
   done
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { mountable, mountSmallDisk } from "../../stores/test/disk.ts";
-import { makePlace, processesAt, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
+import { makePlace, processesAt, resultOf, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
 
 /** Processes whose command line names a text. */
 function naming(text: string): string[] {
@@ -35,6 +35,22 @@ describe.each(mountable(8))("a disk of %i MiB that a command's output fills", (s
     expect(readFileSync(join(home, "commands/session/runs", spec.id, "1/exit"), "utf8")).toBe("unspooled end\n");
     await processes.forgetOutput("session", spec.id);
     expect((await runToEnd(processes, specFor(place, "echo fine", { confinement: { mode } }))).text).toBe("fine\n");
+  });
+
+  it.each(["off", "workspace-write"] as const)("keeps what a command had said before and how it ended (sandbox %s)", async (mode) => {
+    const full = join(place.workspace, `full-${mode}`);
+    const spec = specFor(place, `echo first; until [ -e ${full} ]; do sleep 0.05; done; echo last; exit 3`, { confinement: { mode } });
+    // Its last words pass the end of a block, and there is no other.
+    const longer = specFor(place, spec.command.replace("echo first", "printf %4094s first"), { confinement: { mode } });
+    const both = [await processes.start(spec), await processes.start(longer)] as const;
+    for (const { ref } of both) await untilOutput(processes, ref, "first");
+    disk.fill(0);
+    writeFileSync(full, "");
+    const [kept, cut] = await Promise.all(both.map(async ({ ref, ended }) => resultOf(processes, ref, await ended)));
+    disk.empty();
+    expect(kept).toMatchObject({ end: { type: "exited", exitCode: 3 }, text: "first\nlast\n" });
+    expect(cut).toMatchObject({ end: { type: "unspooled" }, text: `${" ".repeat(4089)}firstla` });
+    expect(kept?.durationMs).toBeGreaterThan(40);
   });
 
   it("doesn't save a command that passes a limit, nor us: it is ended, and the limit is told", async () => {

@@ -38,6 +38,13 @@ const states: readonly Records[] = [
   { left: "half a start record, and output", start: "run 12 34 bo", exit: null, output: "what it", end: doubt },
   { left: "a start record, its wrapper alive", start: run(own, here), ...none, end: "running: followed" },
   {
+    left: "a start record, its wrapper alive, the place of its exit record",
+    start: run(own, here),
+    exit: "\n",
+    output: null,
+    end: "running: followed",
+  },
+  {
     left: "a start record, its wrapper alive, half an exit record",
     start: run(own, here),
     exit: "exited 3 e",
@@ -45,6 +52,14 @@ const states: readonly Records[] = [
     end: "running: followed",
   },
   { left: "a start record, its wrapper gone", start: run(gone, here), ...none, end: doubt },
+  {
+    left: "a start record, its wrapper gone, the place of its exit record",
+    start: run(gone, here),
+    exit: "\n",
+    output: "what it",
+    end: doubt,
+  },
+  { left: "an empty start record, the place of an exit record", start: "", exit: "\n", output: null, end: doubt },
   { left: "a start record, its wrapper gone, an empty exit record", start: run(gone, here), exit: "", output: "what it", end: doubt },
   {
     left: "a start record, its wrapper gone, half an exit record",

@@ -19,7 +19,9 @@ async function die(text: string, more: object = {}, waits = true): Promise<Place
   await until(() => existsSync(join(place.workspace, "begun")), "the command has begun");
   killed.child.kill("SIGKILL");
   await killed.finished;
-  if (waits) await until(() => filesBelow(join(place.home, ".holdfast/commands"), "exit").length > 0, "it is over", 60_000);
+  const isOver = (): boolean =>
+    filesBelow(join(place.home, ".holdfast/commands"), "exit").some((file) => readFileSync(file, "utf8").endsWith(" end\n"));
+  if (waits) await until(isOver, "it is over", 60_000);
   return place;
 }
 

@@ -115,13 +115,17 @@ export function unfinished(home: string, session: string): string[] {
   return refs.filter((ref) => {
     const folder = runFolder(home, ref);
     const { type } = readStart(folder);
-    return !existsSync(folder.exit) && (type === "taken" || type === "broken");
+    return exitWords(folder) === null && (type === "taken" || type === "broken");
   });
 }
 
-/** Null where there is no exit record, or only a part of one. */
+/** Null where there is no exit record, or only its place, or a part of it. */
+function exitWords(folder: RunFolder): RegExpExecArray | null {
+  return /^(\w+)(?: (\d+))? end\n$/.exec(readText(folder.exit) ?? "");
+}
+
 function readEnd(folder: RunFolder, timeoutMs: number): Ended | null {
-  const match = /^(\w+)(?: (\d+))? end\n$/.exec(readText(folder.exit) ?? "");
+  const match = exitWords(folder);
   if (match === null) return null;
   const end = limitedEnd(folder) ?? endOf(match[1] ?? "", Number(match[2]), folder, timeoutMs);
   return end === null ? null : { end, durationMs: duration(folder) };
