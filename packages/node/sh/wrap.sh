@@ -133,7 +133,7 @@ start_reader() {
 }
 
 # Sets why where the reader, which has ended, could not go on: the kernel enforces the cap (it may not write a file larger
-# than that, and is ended by a signal where it tries), any other failure is the disk's.
+# than that, and is ended by a signal of its own where it tries). Whatever else ends it before its time costs output.
 settle_reader() {
   wait "$reader"
   ended=$?
@@ -143,10 +143,10 @@ settle_reader() {
   done
   reader=
   case $ended in
-    # Of a signal to us that came instead we know as well.
-    0 | 129 | 130 | 138 | 143) ;;
-    1) why=${why:-unspooled} ;;
-    *) why=${why:-output_capped} ;;
+    0) ;;
+    # A signal to us came instead, and may have cost us the status; where none came this is the reader's own end.
+    127 | 129 | 130 | 138 | 143) [ -n "$called" ] || why=${why:-unspooled} ;;
+    *) if [ "$(kill -l "$ended" 2>/dev/null)" = XFSZ ]; then why=${why:-output_capped}; else why=${why:-unspooled}; fi ;;
   esac
 }
 
@@ -193,9 +193,9 @@ wrap() {
   # A fork of a shell has no job control of its own.
   set -m
 
-  why=
-  trap 'why=${why:-timed_out}' USR1
-  trap 'why=${why:-ended}' TERM INT HUP
+  why= called=
+  trap 'called=yes why=${why:-timed_out}' USR1
+  trap 'called=yes why=${why:-ended}' TERM INT HUP
 
   # The claim: this file is created by exactly one of us, or by whoever revoked this attempt. The place of the exit record is
   # taken with it: to write over that needs no room on any disk, and what fills one meanwhile doesn't get it.
@@ -276,7 +276,7 @@ wrap() {
     # A signal that comes as the command ends makes bash forget that it has reaped it, and then it would wait on.
     ! kill -0 "$command" 2>/dev/null || wait "$command"
   fi
-  trap : USR1 TERM INT HUP
+  trap called=yes USR1 TERM INT HUP
 
   # Its own process has ended: so does whatever it left behind. A pid namespace has seen to that already.
   if [ "$confined" = no ]; then

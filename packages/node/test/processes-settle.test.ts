@@ -4,7 +4,8 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { makePlace, processesAt, resultOf, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
+import { markOf } from "@holdfast/node/processes/folders";
+import { carriers, makePlace, processesAt, resultOf, runToEnd, specFor, untilOutput } from "./processes-fixture.ts";
 
 const place = makePlace();
 const secret = "a secret of many letters";
@@ -36,6 +37,16 @@ describe("how a run ended", () => {
       await other.close();
     },
   );
+
+  it.each(["SIGKILL", "SIGTERM"] as const)("says that output is missing where what stores it was ended by %s", async (signal) => {
+    const spec = specFor(place, "echo words; sleep 60", { confinement });
+    const running = await processes.start(spec);
+    const isReader = (pid: number): boolean => readFileSync(`/proc/${pid}/comm`, "utf8") === "cat\n";
+    let reader: number | undefined;
+    while (reader === undefined) reader = (await carriers("HOLDFAST_WRAPPER", markOf(place.home, running.ref))).find(isReader);
+    process.kill(reader, signal);
+    expect(await resultOf(processes, running.ref, await running.ended)).toMatchObject({ end: { type: "unspooled" }, text: "words\n" });
+  });
 
   it("is said by a note of a limit only where that is whole", async () => {
     const folder = join(place.home, "commands/session/runs/planted/1");
