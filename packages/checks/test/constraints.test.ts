@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { constraintCheck, constraintsIn } from "../src/constraints.ts";
 import { dependenciesIn } from "../src/kinds/dependencies.ts";
+import { commandCheck } from "../src/index.ts";
 import { makePlace, type Place } from "./place.ts";
 
 describe("what words limit", () => {
@@ -96,6 +97,20 @@ describe("over a real workspace", () => {
     expect(
       await ending("no new dependencies", () => place.write("package.json", '{"name":"p","dependencies":{"a":"1","b":"1"}}')),
     ).toMatchObject({ verdict: "fail" });
+  });
+
+  test("a cache that the check's tool keeps breaks none, and needs no second run", async () => {
+    const mark = "Signature: 8a477f597d28d172789f06886806bc55";
+    const cache = `mkdir -p .c; printf '\\52\\n' > .c/.gitignore; echo ${mark} > .c/CACHEDIR.TAG; date > .c/time\n`;
+    place.write("test/f.sh", `${cache}. ./lib/f.sh\n[ "$(f 1 2)" = 3 ]\n`);
+    place.write("lib/f.sh", "f() { echo $(($1 - $2)); }\n");
+    place.commit();
+    const check = commandCheck("sh test/f.sh");
+    const baseline = await place.baseline(check);
+    place.write("lib/f.sh", "f() { echo $(($1 + $2)); }\n");
+    const { evidence, verdict } = await place.round(baseline, check, constraintCheck("only change lib/", "flag"));
+    expect(verdict).toMatchObject({ verdict: "pass", report: { changes: [{ path: "lib/f.sh" }], reasons: [] } });
+    expect(evidence[0]?.repeats).toEqual([]);
   });
 
   test("held, nothing is proven by it", async () => {

@@ -109,6 +109,7 @@ test("what is ignored is listed with whole folders as one, dependencies told apa
   place.write("pkg/node_modules/y.js", "y");
   place.write("venv/.gitignore", "*\n");
   place.write("venv/bin/python", "x");
+  for (const file of [".gitignore", "CACHEDIR.TAG", "v/last"]) place.write(`tool/${file}`, file === ".gitignore" ? "*\n" : "x");
   const ignored = (await place.observer().ignored()).map(({ path, isFolder, isDependency }) => [path, isFolder, isDependency]);
   expect(ignored.sort()).toEqual([
     [".env", false, false],
@@ -116,6 +117,7 @@ test("what is ignored is listed with whole folders as one, dependencies told apa
     ["node_modules", true, true],
     ["pkg/node_modules", true, true],
     ["target", true, false],
+    ["tool", true, false],
     ["venv", true, true],
   ]);
 });

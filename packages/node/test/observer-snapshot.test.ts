@@ -84,6 +84,24 @@ describe.each([{ git: true }, { git: false }])("with git: $git", ({ git }) => {
     expect(after.subject).not.toBe(before.subject);
   });
 
+  test("a cache that a tool has made for itself since is not in scope, a folder that held files is", async () => {
+    place = makePlace({ git });
+    place.write("a", "a");
+    place.write("src/b.ts", "b");
+    const before = await place.observer().snapshot(null);
+    const marks = (folder: string, rules: string): void => {
+      place.write(`${folder}/.gitignore`, rules);
+      place.write(`${folder}/CACHEDIR.TAG`, "Signature: 8a477f597d28d172789f06886806bc55\n# made by a tool\n");
+    };
+    marks(".tool_cache", "# Made by a tool.\n*\n");
+    place.write(".tool_cache/v/last", "x");
+    marks("src", "*\n");
+    marks("part", "*\n!code.ts\n");
+    const after = await place.observer().snapshot(before.manifest);
+    const ofPart = ["part/.gitignore", "part/CACHEDIR.TAG"];
+    expect(await names(place, after.manifest)).toEqual(["a", ...ofPart, "src/.gitignore", "src/CACHEDIR.TAG", "src/b.ts"]);
+  });
+
   test("what the baseline ignored stays ignored, folders that ignore themselves among it", async () => {
     place = makePlace({ git });
     place.write(".gitignore", "dist/\n");

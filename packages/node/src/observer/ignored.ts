@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import type { IgnoredEntry } from "@holdfast/runtime";
 import type { Git } from "./git.ts";
 import { decodeName, decodeNames, fsPath } from "./names.ts";
+import { cachesAmong } from "./own-caches.ts";
 import { dependencyFolders } from "./tools.ts";
 import { walkFiles } from "./walk.ts";
 import { lookAt } from "../files/missing.ts";
@@ -21,7 +22,18 @@ export async function listIgnored(git: Git, roots: readonly { readonly id: strin
     }
     for (const entry of await plainIgnored(root.path)) entries.push({ root: root.id, ...entry });
   }
-  return leaves(entries).filter((entry) => exists(roots, entry));
+  return roots
+    .flatMap(({ id }) => wholeCaches(leaves(entries.filter(({ root }) => root === id))))
+    .filter((entry) => exists(roots, entry));
+}
+
+/** Git names what lies in a folder that ignores itself one by one: a tool's cache is one thing. */
+function wholeCaches(entries: readonly IgnoredEntry[]): IgnoredEntry[] {
+  const [root] = entries.map((entry) => entry.root);
+  const caches = cachesAmong(entries.flatMap((entry) => (entry.isDependency ? [] : [entry.path])));
+  if (root === undefined || caches.length === 0) return [...entries];
+  const others = entries.filter(({ path }) => !caches.some((folder) => path.startsWith(`${folder}/`)));
+  return [...others, ...caches.map((path) => ({ root, path, isFolder: true, isDependency: false }))];
 }
 
 /** Without git: what walking by the ignore files leaves out, a folder without any file in scope as one. */

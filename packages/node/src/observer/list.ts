@@ -4,6 +4,7 @@ import { sha256 } from "@holdfast/runtime/hash";
 import { lookAt } from "../files/missing.ts";
 import { regularText } from "../files/regular.ts";
 import { exactRule, rootedRules } from "./ignore-rules.ts";
+import { withoutCaches } from "./own-caches.ts";
 import { type Git, gitLine } from "./git.ts";
 import { decodeNames, fsPath } from "./names.ts";
 import { isClearlyOlder, statSignature } from "./stat-cache.ts";
@@ -64,13 +65,22 @@ interface Lister extends ListPlaces {
   readonly repos: string[];
   readonly rules: Record<string, string>;
   readonly given: Readonly<Record<string, string>> | null;
+  readonly wasThere: ((folder: string) => boolean) | null;
 }
 
 const deepestNesting = 8;
 
-/** What is in scope below `root`: tracked and not-ignored files, by today's ignore rules or by those of `given`. */
-export async function listScope(places: ListPlaces, root: string, given: Listing["rules"] | null): Promise<Listing> {
-  const lister: Lister = { ...places, root, staged: [], files: [], repos: [], rules: {}, given };
+/**
+ * What is in scope below `root`: tracked and not-ignored files, by today's ignore rules or by those of `given`. Where it is
+ * told which folders held files in scope then (`wasThere`), tools' own caches that came since are left out.
+ */
+export async function listScope(
+  places: ListPlaces,
+  root: string,
+  given: Listing["rules"] | null,
+  wasThere: Lister["wasThere"] = null,
+): Promise<Listing> {
+  const lister: Lister = { ...places, root, staged: [], files: [], repos: [], rules: {}, given, wasThere };
   if (!(await listRepository(lister, "", 0))) await listPlain(lister);
   let list = lister.lists.get(root);
   if (list === undefined || !isSameList(list, lister)) lister.lists.set(root, (list = wholeList(lister)));
@@ -114,7 +124,8 @@ async function listRepository(lister: Lister, prefix: string, depth: number): Pr
   const staged = readIndex(lister, folder, inside, repo, printed, signature);
   lister.staged.push(staged);
   const nested = staged.files.filter((file) => file.gitMode === "160000").map((file) => file.path.slice(inside.length));
-  for (const path of listed) {
+  const isTracked = (place: string): boolean => staged.files.some(({ path }) => path.startsWith(`${inside}${place}/`));
+  for (const path of withoutOwnCaches(lister, inside, listed, isTracked)) {
     // Git shows a repository inside another as a folder.
     if (path.endsWith("/")) nested.push(path.slice(0, -1));
     else lister.files.push({ path: inside + path, oid: null, gitMode: null, repo });
@@ -169,10 +180,21 @@ async function listPlain(lister: Lister): Promise<void> {
   const walk = (rules: string | null): Promise<string[]> =>
     walkFiles(lister.root, rules === null ? null : ruleFile(lister, rules), repositories);
   const paths = await walk(given);
-  for (const path of paths) lister.files.push({ path, oid: null, gitMode: null, repo: -1 });
+  const ofProject = withoutOwnCaches(lister, "", paths, () => false);
+  for (const path of ofProject) lister.files.push({ path, oid: null, gitMode: null, repo: -1 });
   // They have no rules here, but are known to be there.
   for (const folder of repositories) lister.rules[folder] = "";
   lister.rules[""] = given ?? (await settleRules(lister.root, "", "", paths, [], walk));
+}
+
+function withoutOwnCaches(
+  { root, given, wasThere }: Lister,
+  inside: string,
+  paths: readonly string[],
+  isTracked: (folder: string) => boolean,
+): readonly string[] {
+  if (given === null || wasThere === null) return paths;
+  return withoutCaches(join(root, inside), paths, (folder) => wasThere(inside + folder) || isTracked(folder));
 }
 
 async function untracked(lister: Lister, folder: string, rules: string | null): Promise<string[] | null> {

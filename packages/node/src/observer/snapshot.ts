@@ -42,7 +42,10 @@ export async function takeSnapshot(
   const number = nextLook();
   for (const root of roots) {
     // The files known from before are looked at while git lists those of today.
-    const [listing] = await Promise.all([listScope(places, root.path, scope?.rules[root.id] ?? null), root.cache.look(root.path, number)]);
+    const wasThere = (folder: string): boolean =>
+      scope?.records.some((record) => record.root === root.id && record.path.startsWith(`${folder}/`)) === true;
+    const listed = listScope(places, root.path, scope?.rules[root.id] ?? null, wasThere);
+    const [listing] = await Promise.all([listed, root.cache.look(root.path, number)]);
     const found = await readRoot(root, number, withEarlier(root, listing, scope), listing);
     root.cache.save();
     rules[root.id] = listing.rules;

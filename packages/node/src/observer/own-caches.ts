@@ -1,0 +1,31 @@
+import { regularText } from "../files/regular.ts";
+import { fsPath } from "./names.ts";
+
+/** How a tool marks a folder as its cache (bford.info/cachedir). */
+const mark = "Signature: 8a477f597d28d172789f06886806bc55";
+const markFile = "/CACHEDIR.TAG";
+
+/**
+ * `paths` below `top` without the caches that tools made for themselves, as pytest, ruff and mypy do: folders that bear the
+ * mark and whose own ignore file leaves nothing of them to git. No such folder is one that `isKnown` to hold files in scope.
+ */
+export function withoutCaches(top: string, paths: readonly string[], isKnown: (folder: string) => boolean): readonly string[] {
+  const text = (path: string): string => regularText(fsPath(top, path), { followsLink: false }) ?? "";
+  const isCache = (folder: string): boolean =>
+    text(folder + markFile).startsWith(mark) && ignoresAll(text(`${folder}/.gitignore`)) && !isKnown(folder);
+  const caches = cachesAmong(paths)
+    .filter(isCache)
+    .map((folder) => `${folder}/`);
+  return caches.length === 0 ? paths : paths.filter((path) => !caches.some((folder) => path.startsWith(folder)));
+}
+
+/** Folders among `paths` with both of a cache's files. */
+export function cachesAmong(paths: readonly string[]): string[] {
+  const marked = paths.filter((path) => path.endsWith(markFile)).map((path) => path.slice(0, -markFile.length));
+  return marked.filter((folder) => paths.includes(`${folder}/.gitignore`));
+}
+
+function ignoresAll(rules: string): boolean {
+  const lines = rules.split(/\r?\n/).filter((line) => line !== "" && !line.startsWith("#"));
+  return lines.length > 0 && lines.every((line) => line === "*");
+}
