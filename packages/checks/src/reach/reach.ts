@@ -9,6 +9,7 @@ import { fixtures, testFiles } from "../toolchains.ts";
 import { inlineTests } from "./inline.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import type { NewLines } from "./outside.ts";
+import { isSourced } from "./sourced.ts";
 import { isSupport } from "./support.ts";
 import { usedOfTests } from "./test-names.ts";
 
@@ -62,7 +63,7 @@ export async function findReach(
     const rule = reachRules.find(
       (one) =>
         one.files.test(entry.path) &&
-        (one.namedByTests === true ? findsNamed(one.pattern, text, testText) : one.pattern.test(text)) &&
+        (one.namedByTests !== undefined ? findsNamed(one.pattern, text, testText, one.namedByTests) : one.pattern.test(text)) &&
         (one.onlySourced !== true || isSourced(entry.path, sourced)),
     );
     const inline = inlineTests(entry.path);
@@ -205,15 +206,14 @@ function linesOf(text: string): string[] {
   return text.split(/\r?\n/);
 }
 
-function findsNamed(pattern: RegExp, text: string, testText: string): boolean {
-  return [...text.matchAll(pattern)].some(([, name = ""]) => new RegExp(`\\b${name}\\b`).test(testText));
-}
-
-/** Whether `. lib/x.sh`, `source lib/x.sh`, or Perl's `require "./lib/x.pl"` or `do` stands in the text. */
-function isSourced(path: string, text: string): boolean {
-  const name = nameOf(path).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-  const load = path.endsWith(".pl") ? "(?:require|do)\\b\\s*\\(?\\s*" : "(?:\\.|source)\\s+";
-  return new RegExp(`(?:^|[\\s;&|(])${load}\\S*${name}\\b`, "m").test(text);
+function findsNamed(pattern: RegExp, text: string, testText: string, how: "named" | "set"): boolean {
+  const names = [...text.matchAll(pattern)]
+    .flatMap(([, list = ""]) => list.replace(/["'\\]/g, "").split(/\s+/))
+    .map((word) => word.replace(/=.*$/, ""))
+    .filter((name) => /^\w+$/.test(name));
+  const isIn = (name: string): RegExp =>
+    new RegExp(how === "named" ? `\\b${name}\\b` : `\\b${name}\\+?=|\\bfor\\s+${name}\\b|\\bread\\b[^\\n;|&]*\\b${name}\\b`);
+  return names.some((name) => isIn(name).test(testText));
 }
 
 /** The check's command with all that it leads to, and the tests: where it stands what they load. */

@@ -10,8 +10,8 @@ export interface ReachRule {
   readonly pattern: RegExp;
   /** Only where the tests load the file into their own process: a program of its own may do this. */
   readonly onlySourced?: true;
-  /** Only where the tests name what the pattern's first group found; the pattern is a global one then. */
-  readonly namedByTests?: true;
+  /** Only where the tests name (or set, as a shell does) what the pattern's first group lists; the pattern is a global one then. */
+  readonly namedByTests?: "named" | "set";
 }
 
 const script = /\.(?:[cm]?[jt]sx?|vue|svelte)$/;
@@ -134,7 +134,7 @@ const rules: readonly ReachRule[] = [
     id: "redefines what tests are made of",
     files: shell,
     pattern:
-      /(?:^|[;&|{'"]|\bfunction)\s*(?:\[|test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep)\s*\(\s*\)|\bfunction\s+(?:\[|(?:test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep)\b)|^\s*alias\s|\benable\s+-n\b|\b(?:readonly|eval|shopt)\b|\b(?:declare|typeset|local)\s+-\w*r|command_not_found_handle|\bhash\s+-p|(?:^|[;&|{]|\bexport)\s*PATH=|(?:^|[;&|{])\s*(?:not )?echo ["']?(?:not )?ok \d/m,
+      /(?:^|[;&|{'"]|\bfunction)\s*(?:\[|test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep)\s*\(\s*\)|\bfunction\s+(?:\[|(?:test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep)\b)|^\s*alias\s|\benable\s+-n\b|\b(?:readonly|eval|shopt)\b|\b(?:declare|typeset|local)\s+-\w*r|command_not_found_handle|\bhash\s+-p|(?:^|[\s;&|({])(?:\.|source)\s+(?:<\(|\/(?:dev|proc)\/)|(?:^|[;&|{]|\bexport)\s*PATH=|(?:^|[;&|{])\s*(?:not )?echo ["']?(?:not )?ok \d/m,
     onlySourced: true,
   },
   {
@@ -142,7 +142,16 @@ const rules: readonly ReachRule[] = [
     files: shell,
     pattern: /(?:^|[;&|{'"]|\bfunction)\s*((?:assert|ok|is|not|fail|check|expect|pass)\w*)(?:\s*\(\s*\)|(?<=\bfunction\s+\w+)(?!\w))/gm,
     onlySourced: true,
-    namedByTests: true,
+    namedByTests: "named",
+  },
+  {
+    // A variable of the tests that changes what it is given: to a number, to capitals, to what another one holds.
+    id: "redefines what tests are made of",
+    files: shell,
+    pattern:
+      /(?:^|[;&|{])[ \t]*(?:(?:builtin|command)[ \t]+)?(?:(?:declare|typeset)[ \t]+(?:[-+]\w+[ \t]+)*?-\w*[inulc]\w*|integer|nameref)[ \t]+([^\n;|&]+)/gm,
+    onlySourced: true,
+    namedByTests: "set",
   },
   {
     id: "steers how the tests' process ends",
