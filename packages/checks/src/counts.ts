@@ -280,16 +280,16 @@ function bun(): Reader {
 /** Plain TAP without a known summary: its top-level test points (testanything.org, version 14). */
 function readTap(text: string, tally: Tally): void {
   if (!/^(?:TAP version 1[34]|1\.\.\d+)/m.test(text)) return;
-  let plan: number | null = null;
-  for (const line of text.split("\n")) {
-    const planned = /^1\.\.(\d+)/.exec(line)?.[1];
-    if (planned !== undefined) plan = (plan ?? 0) + Number(planned);
-    const [point, not, rest = ""] = /^(not )?ok\b(.*)$/.exec(line) ?? [];
-    if (point === undefined) continue;
-    if (/# (?:skip|todo)/i.test(rest)) add(tally, { skipped: 1 });
-    else add(tally, not === undefined ? { passed: 1 } : { failed: 1 });
+  const points = text.split("\n").filter((line) => /^(?:not )?ok\b/.test(line));
+  // `prove -v` says `ok` behind each file too, and at the end how many tests there were.
+  const proved = [...text.matchAll(/^Files=\d+, Tests=(\d+),/gm)].map(([, tests]) => Number(tests));
+  let others = proved.length === 0 ? 0 : points.length - proved.reduce((sum, tests) => sum + tests, 0);
+  for (const point of points) {
+    if (point === "ok" && others > 0) others -= 1;
+    else if (/# (?:skip|todo)/i.test(point)) add(tally, { skipped: 1 });
+    else add(tally, point.startsWith("ok") ? { passed: 1 } : { failed: 1 });
   }
-  if (plan === 0) add(tally, {});
+  if (/^1\.\.0/m.test(text) && !/^1\.\.0*[1-9]/m.test(text)) add(tally, {});
 }
 
 /** go test where no package has a test, or none that was asked for. */

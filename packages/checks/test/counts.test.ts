@@ -72,6 +72,11 @@ const outputs: readonly (readonly [string, string, readonly [number, number, num
   ["deno", "ok | 3 passed | 0 failed | 1 ignored (5ms)\n", [3, 0, 1]],
   ["bun", " 3 pass\n 1 skip\n 0 fail\nRan 4 tests across 1 file. [10ms]\n", [3, 0, 1]],
   ["TAP", "1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c # SKIP later\n", [1, 1, 1]],
+  [
+    "prove -v",
+    "a.t .. \nok 1 - a\nok 2 - b\n1..2\nok\nb.t .. \nok\nnot ok 2\n1..2\nFailed 1/2 subtests\nFiles=2, Tests=4,  0 wallclock secs\nResult: FAIL\n",
+    [3, 1, 0],
+  ],
   ["TAP without a test", "TAP version 14\n1..0\n", [0, 0, 0]],
   ["two packages of a workspace", "      Tests  3 passed (3)\n\n      Tests  2 passed | 1 failed (3)\n", [5, 1, 0]],
   ["lines that only look like counts", "tests 12\n42 passed!\nok, all 42 tests pass\n# pass 42\nTests: fine\n", null],
