@@ -6,6 +6,7 @@ import type { FilePart } from "../parts.ts";
 import { matcher } from "../glob.ts";
 import { folderOf, nameOf } from "../paths.ts";
 import { fixtures, testFiles } from "../toolchains.ts";
+import { hidesFiles, isIgnoreFile } from "./ignores.ts";
 import { inlineTests } from "./inline.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import type { NewLines } from "./outside.ts";
@@ -70,6 +71,7 @@ export async function findReach(
     const found = (what: string, part: FilePart | null = null): unknown => reaching.push({ entry, what, part, isGone });
     if (rule !== undefined) found(rule.id);
     else if (usedOfTests(entry.path, was, is) !== null) found("uses what is there for tests alone");
+    else if (isIgnoreFile(entry.path) && (await hidesFiles(files, manifests, { entry, was, is }))) found("hides files from the check");
     else if (was === null && standsBefore(entry.path, modules, testText)) found("has the name of a module that the tests load");
     else if (isProgram(entry) && (namesTests?.test(text) === true || listsTests(text, folders))) found("names the tests' own files");
     else if (inline !== null && was !== null && inline.read(was) !== inline.read(is)) found("holds tests", inline);
