@@ -29,10 +29,13 @@ export async function careFor(looks: readonly Look[], care: Care): Promise<reado
   const { random } = care.options;
   const title = `a title ${random.whole(1_000)}`;
   const faults = await untilDone(["sessions", "rename", main.session, title], (now) => titleOf(now, main.session) === title, care);
-  // What was undone refers to the content before still, so that it can't be forgotten with the edit.
-  if (editOf(main) !== null && random.chance(0.5)) {
-    const undone = await untilDone(["undo", main.session, "--all"], hasEvent(main.session, "edits.undone"), care);
-    if (fork === undefined || !undone.some(isRefusedForFork)) faults.push(...undone, ...notUndone(main, care));
+  // What was undone refers to the content before still, so that it can't be forgotten with the edit. What the fork changed
+  // since in files of both is taken back first.
+  if (editOf(main) !== null && random.chance(0.7)) {
+    for (const look of fork !== undefined && editOf(fork) !== null ? [fork, main] : [main]) {
+      const undone = await untilDone(["undo", look.session, "--all"], hasEvent(look.session, "edits.undone"), care);
+      if (fork === undefined || !undone.some(isRefusedForFork)) faults.push(...undone, ...(look === main ? notUndone(main, care) : []));
+    }
   }
   // An edit is erased with its content before; its result without. A long answer is erased with the whole of it.
   const edit = random.chance(0.5) ? editOf(main) : resultOf(main);

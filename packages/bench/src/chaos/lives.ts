@@ -10,7 +10,7 @@ import type { Fault } from "./plant.ts";
 import type { Dice } from "./dice.ts";
 import { shareOfPoint } from "./features.ts";
 import type { ReplayName, Seen, Tally } from "./tally.ts";
-import { count, points } from "./tally.ts";
+import { count, enough, points } from "./tally.ts";
 import { textOf } from "./work.ts";
 
 const root = join(import.meta.dirname, "../../../..");
@@ -127,7 +127,11 @@ export function ordersFor(manner: Manner, report: string, { random, seen, fault 
   const orders = { seed: random.whole(2 ** 31), report, fault, dead: null, clockAheadMs: 0 };
   if (!diesAtPoints(manner)) return { ...orders, points: {} };
   const full = shareOfPoint(seen);
-  const isChosen = (point: string): boolean => random.chance(0.7 * Math.max(0, 1 - (seen.points[point] ?? 0) / full));
+  const short = new Set(points.filter((point) => (seen.points[point] ?? 0) < enough.atPoint));
+  // The last few that are short come up seldom: a life that comes to one is to die there.
+  const areFew = short.size * 8 < points.length;
+  const isChosen = (point: string): boolean =>
+    random.chance(areFew && short.has(point) ? 0.7 : 0.7 * Math.max(0, 1 - (seen.points[point] ?? 0) / full));
   return { ...orders, points: Object.fromEntries(points.map((point) => [point, isChosen(point) ? 0.8 : 0.001])) };
 }
 
