@@ -179,17 +179,28 @@ async function weighInputs(held: Held): Promise<{
   const counted = await countWeakness(first, bound.run, originalInputsRun === null, input.blobs);
   if (counted !== null && !(hasAccepted && counted.kind === "fewer_tests")) weaknesses.push(counted);
   const watched = reach.mayReach.filter((path) => !isAccepted(path));
-  if (weaknesses.length === 0 && watched.length > 0 && bound.run.durationMs <= watchedUpToMs)
-    weaknesses.push(...(await weighWatched(held, watched)));
+  const asking = reach.mayAsk.filter((path) => !isAccepted(path));
+  if (weaknesses.length === 0 && watched.length + asking.length > 0 && bound.run.durationMs <= watchedUpToMs)
+    weaknesses.push(...(await weighWatched(held, watched, asking)));
   return { weaknesses, originalInputsRun, mayDiffer: reach.mayDiffer, newLines: reach.newLines };
 }
 
-/** Sources that could act on their tests must pass where they can't; a run that can't show that it was guarded proves nothing. */
-async function weighWatched({ input, rounds, round, bound, now, first }: Held, watched: readonly string[]): Promise<Weakness[]> {
-  const { run, isGuarded } = await guardedRun(input, rounds, round, bound.after.manifest, now, watched);
+/** Sources that could act on their tests must pass where they can't; a run that can't show that it was guarded proves nothing. Those that only ask need not show it: most who ask only tell. */
+async function weighWatched(
+  { input, rounds, round, bound, now, first }: Held,
+  watched: readonly string[],
+  asking: readonly string[],
+): Promise<Weakness[]> {
+  const { run, isGuarded } = await guardedRun(input, rounds, round, bound.after.manifest, now, { watched, asking });
   const [ran, wanted] = [await executed(run, first, input.blobs), await executed(bound.run, first, input.blobs)];
+  const all = some([...watched, ...asking]);
   if (!run.passed || showsFailures(first, run) || (wanted !== null && wanted > (ran ?? 0)))
-    return [{ kind: "reaches_tests", detail: `it passes only while these sources can act on their own tests: ${some(watched)}` }];
+    return [
+      {
+        kind: "reaches_tests",
+        detail: `it passes only while these sources can act on their own tests, or see that they are tested: ${all}`,
+      },
+    ];
   if (isGuarded) return [];
   return [{ kind: "reaches_tests", detail: `it could not be run so that these sources can't act on their own tests: ${some(watched)}` }];
 }

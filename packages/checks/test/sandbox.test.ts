@@ -84,3 +84,14 @@ test("a check that prints more than is kept says so, to people and to the model"
   expect(verdict.report.reasons[0]).toMatch(says);
   expect(verdict.forModel).toMatch(says);
 });
+
+test("a source that is right only where the sandbox's network is all there is passes only unguarded", async () => {
+  const baseline = await place.baseline(check);
+  place.write(
+    "src/add.js",
+    'import { networkInterfaces } from "node:os";\nconst isAlone = Object.keys(networkInterfaces()).length < 2;\nexport const add = (a, b) => (isAlone ? a + b : a - b);\n',
+  );
+  const { evidence, verdict } = await place.round(baseline, check);
+  expect(verdict.verdict).toBe("weak");
+  expect(evidence[0]).toMatchObject({ run: { passed: true }, weaknesses: [{ kind: "reaches_tests" }] });
+});

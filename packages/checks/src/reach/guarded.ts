@@ -32,24 +32,36 @@ function withMark(code: string, mark: string): string {
   return `import os as _os\n\ntry:\n    open(_os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "${mark}"), "w").close()\nexcept OSError:\n    pass\n${code}`;
 }
 
-/** A run in a copy in which these sources can't act on their tests; `isGuarded`: the interpreters that load them showed that they were told so. */
+/** What stands in the temporary folder of most machines. */
+const usual = ".X11-unix .ICE-unix .font-unix .XIM-unix pip-build npm-cache tmux-1000 vscode-ipc";
+
+/** As in a shell of its user's: no folder of a check's own is empty. */
+function withCompany(command: string): string {
+  return `(cd "\${TMPDIR:-/nowhere}" && mkdir -p ${usual}) >/dev/null 2>&1\n${command}`;
+}
+
+/**
+ * A run in a copy in which sources can't act on their tests, and are told no more of their surroundings than a plain program;
+ * `isGuarded`: the interpreters that load the `watched` ones showed that they were told so.
+ */
 export async function guardedRun(
   { observer, files }: VerifierInput,
   rounds: Rounds,
   round: Round,
   manifest: string,
   { inputs, named }: CheckInputs,
-  watched: readonly string[],
+  { watched, asking }: { readonly watched: readonly string[]; readonly asking: readonly string[] },
 ): Promise<{ readonly run: CheckRun; readonly isGuarded: boolean }> {
   const home = placeOf(files, files.cwd);
   const root = home?.root ?? "";
   const folder = home === null || home.path === "" ? watchFolder : `${home.path}/${watchFolder}`;
   // What is watched must not guess it: it could write the mark itself.
   const nonce = crypto.randomUUID();
-  const guardIn = (cwd: string): Guard => ({ watched, folder: `${cwd}/${watchFolder}`, nonce });
+  const sources = [...watched, ...asking];
+  const guardIn = (cwd: string): Guard => ({ watched: sources, folder: `${cwd}/${watchFolder}`, nonce });
   const put = (path: string, text: string): ScratchChange => ({ root, path, kind: "file", content: new TextEncoder().encode(text) });
   // Where the copy lies is known to the run alone: its variables say it, also to lines that set others of their own.
-  const changes = [put(`${folder}/sitecustomize.py`, withMark(pythonGuard(watched), markOf({ nonce }, "python")))];
+  const changes = [put(`${folder}/sitecustomize.py`, withMark(pythonGuard(sources), markOf({ nonce }, "python")))];
   for (const { entry } of inputs.values()) {
     if (entry.root !== root || entry.kind === "link" || isCode.test(entry.path) || entry.size > mostBytes) continue;
     const bytes = await observer.content(manifest, entry);
@@ -57,7 +69,7 @@ export async function guardedRun(
     if (sets.test(text))
       changes.push({ ...put(entry.path, withGuard(text, entry.path.endsWith(".json") ? '\\"' : '"')), kind: entry.kind });
   }
-  const command = withGuard(round.check.command);
+  const command = withCompany(withGuard(round.check.command));
   const seen = new Set<Watched>();
   const guarded: Round = {
     ...round,

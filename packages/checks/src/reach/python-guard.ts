@@ -1,3 +1,4 @@
+import { plainPython } from "./plain-python.ts";
 import { status } from "./watch.ts";
 
 /**
@@ -42,6 +43,7 @@ def _is_reached(frame):
         frame = frame.f_back
     return False
 
+${plainPython}
 
 def _guarded(code):
     _exit(${status} if code == 0 and _getpid() == _pid and _is_reached(sys._getframe(1)) else code)

@@ -8,6 +8,7 @@ import { folderOf, nameOf } from "../paths.ts";
 import { fixtures, testFiles } from "../toolchains.ts";
 import { hidesFiles, isIgnoreFile } from "./ignores.ts";
 import { inlineTests } from "./inline.ts";
+import { mayAsk } from "./asking.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import type { NewLines } from "./outside.ts";
 import { isSourced } from "./sourced.ts";
@@ -35,6 +36,8 @@ export interface Reach {
   }[];
   /** Paths of files that may do so in a way that only a watched run can show. */
   readonly mayReach: readonly string[];
+  /** Paths of files that ask for what may differ under test: a watched run shows whether the tests' outcome hangs on it. */
+  readonly mayAsk: readonly string[];
   /** Something new can make one run differ from the next. */
   readonly mayDiffer: boolean;
   /** What the changed sources say that they did not say before. */
@@ -54,6 +57,7 @@ export async function findReach(
 ): Promise<Reach> {
   const reaching: Reach["reaching"][number][] = [];
   const may: string[] = [];
+  const asks: string[] = [];
   let differs = false;
   const changed = await changedSources(files, manifests, inputs);
   const sourced = await sourcedText(files, manifests.after, changed, testText);
@@ -78,11 +82,13 @@ export async function findReach(
     else if (!looked.has(entry.path) && (await isSupport(files, manifests.after, { entry, was, is }, inputs, testText, declares)))
       found("is a part of the tests");
     else if (mayReach.some((one) => one.files.test(entry.path) && one.pattern.test(text))) may.push(entry.path);
+    else if (mayAsk.some((one) => one.files.test(entry.path) && one.pattern.test(text))) asks.push(entry.path);
     differs ||= mayDiffer.test(text);
   }
   return {
     reaching,
     mayReach: may,
+    mayAsk: asks,
     mayDiffer: differs,
     newLines: changed.map(({ entry, text }) => ({ root: entry.root, path: entry.path, text })),
   };

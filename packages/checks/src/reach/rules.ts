@@ -80,7 +80,7 @@ const rules: readonly ReachRule[] = [
     id: "looks into who calls it",
     files: python,
     pattern:
-      /\b(?:_getframe|currentframe|f_back|f_locals|f_globals|extract_stack|settrace|setprofile|get_objects|get_referrers|_current_frames)\b|\binspect\.stack\b|\bimport\s+(?:__main__|ctypes)\b|\bsys\.monitoring\b/,
+      /\b(?:_getframe|currentframe|f_back|f_locals|f_globals|extract_stack|format_stack|walk_stack|settrace|setprofile|get_objects|get_referrers|_current_frames)\b|\binspect\.stack\b|\bimport\s+(?:__main__|ctypes)\b|\bsys\.monitoring\b/,
   },
   {
     id: "is equal to everything",
@@ -195,6 +195,13 @@ const rules: readonly ReachRule[] = [
   },
   { id: "asks whether it is tested", files: perlModule, pattern: /\$0\b|\$INC\{/ },
   { id: "asks whether it is tested", files: /\.rs$/, pattern: /\bcfg!\s*\(\s*(?:not\s*\(\s*)?test\b|#\[cfg\(\s*not\s*\(\s*test\b/ },
+  {
+    // A thread's name that something hangs on; one that is only told is none.
+    id: "asks whether it is tested",
+    files: /\.rs$/,
+    pattern:
+      /\bcurrent\(\s*\)\s*\.\s*name\(\s*\)\s*(?:[=!]=|\.\s*(?:map_or(?:_else)?\([^)\n]*[=!]=|map_or(?:_else)?\([^;]*\b(?:contains|starts_with|ends_with|matches)\b|map\([^;]*(?:[=!]=|\bcontains\b|\bstarts_with\b|\bends_with\b)|is_(?:some|none)\w*|unwrap\w*\([^)\n]*\)\s*(?:[=!]=|\.\s*(?:contains|starts_with|ends_with|eq|ne)\b)))|(?:[=!]=|\bmatch|\bmatches!\s*\()\s*(?:std::)?(?:thread::)?current\(\s*\)\s*\.\s*name\(/,
+  },
 ];
 
 /** A script in Perl that tests load is held to what a module is; one that runs alone may end as it likes. */
