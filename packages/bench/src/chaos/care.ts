@@ -32,7 +32,7 @@ export async function careFor(looks: readonly Look[], care: Care): Promise<reado
   // What was undone refers to the content before still, so that it can't be forgotten with the edit. What the fork changed
   // since in files of both is taken back first.
   if (editOf(main) !== null && random.chance(0.7)) {
-    for (const look of fork !== undefined && editOf(fork) !== null ? [fork, main] : [main]) {
+    for (const look of fork !== undefined && changedFiles(fork).length > 0 ? [fork, main] : [main]) {
       const undone = await untilDone(["undo", look.session, "--all"], hasEvent(look.session, "edits.undone"), care);
       if (fork === undefined || !undone.some(isRefusedForFork)) faults.push(...undone, ...(look === main ? notUndone(main, care) : []));
     }
@@ -103,14 +103,18 @@ function hasEvent(session: string, type: string): (now: readonly Look[]) => bool
 
 /** Edits of a session that are said to be done and, after undo, are not as before. */
 function notUndone(main: Look, { workspace, addresses }: Care): string[] {
-  const changed = ownEvents(main.events).flatMap((event) =>
-    event.type === "call.settled" ? (event.payload.outcome.changed ?? []).map(({ path }) => path) : [],
-  );
+  const changed = changedFiles(main);
   const files = stepsOf(main.branch, addresses).flatMap((step) => step.marks.flatMap((mark) => Object.entries(filesOf(mark))));
   return files.flatMap(([path, [before]]) =>
     changed.some((one) => one.endsWith(path)) && textOf(join(workspace, path)) !== before
       ? [`${path} is not as it was before, after undo`]
       : [],
+  );
+}
+
+function changedFiles({ events }: Look): string[] {
+  return ownEvents(events).flatMap((event) =>
+    event.type === "call.settled" ? (event.payload.outcome.changed ?? []).map(({ path }) => path) : [],
   );
 }
 
