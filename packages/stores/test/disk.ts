@@ -9,6 +9,8 @@ export interface SmallDisk {
   fill(leaving: number): void;
   /** Gives that space back. */
   empty(): void;
+  /** From now on nothing can be written there. */
+  protect(): void;
   unmount(): void;
 }
 
@@ -28,6 +30,16 @@ function mount(folder: string, mebibytes: number): boolean {
 function unmount(folder: string): void {
   // What was killed a moment ago may still have a file of it open.
   spawnSync("/bin/umount", ["-l", folder]);
+}
+
+/** The same folder once more at `at`, where nothing of it can be written. Returns what takes it away. */
+export function mountReadOnly(folder: string, at: string): () => void {
+  const steps = [
+    ["--bind", folder, at],
+    ["-o", "remount,bind,ro", at],
+  ];
+  if (!steps.every((args) => spawnSync("/bin/mount", args).status === 0)) throw new Error("can't mount a folder read-only");
+  return () => unmount(at);
 }
 
 /** A disk in memory of so many MiB. */
@@ -50,6 +62,9 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
       }
     },
     empty: () => rmSync(filler),
+    protect: () => {
+      if (spawnSync("/bin/mount", ["-o", "remount,ro", folder]).status !== 0) throw new Error("can't mount the disk read-only");
+    },
     unmount: () => {
       unmount(folder);
       void dispose();

@@ -106,8 +106,12 @@ async function checkHome(home: string): Promise<Finding> {
           text: `the disk of ${home} is full: free some space, or holdfast sessions prune --older-than 30d`,
         }
       : { about: "home", state: "ok", text: home };
-  } catch {
-    return { about: "home", state: "problem", text: `${home} can't be written: make it yours, or set HOLDFAST_HOME to a folder that is` };
+  } catch (error) {
+    const isReadOnly = (error as NodeJS.ErrnoException).code === "EROFS";
+    const remedy = isReadOnly
+      ? "its file system is read-only. Sessions can be read; to go on, mount it for writing, or copy it"
+      : "make it yours, or set HOLDFAST_HOME to a folder that is";
+    return { about: "home", state: "problem", text: `${home} can't be written: ${remedy}` };
   }
 }
 

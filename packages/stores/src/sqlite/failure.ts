@@ -1,6 +1,6 @@
 import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { ErrorCode } from "@holdfast/protocol";
-import { statfsSync } from "node:fs";
+import { accessSync, constants, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "../durable-files.ts";
 
@@ -76,16 +76,27 @@ function explain(error: unknown, path: string): { readonly code: ErrorCode; read
       if (sqlite === extended.ioerrData || sqlite === extended.ioerrCorruptFs) return corrupt;
       return hasNoSpace(path) ? full : failed;
     case primary.cantopen:
-      return hasNoSpace(path) ? full : failed;
+      return isOnReadOnly(path) ? readOnly : hasNoSpace(path) ? full : failed;
     case primary.readonly:
-      return { ...failed, what: "the session store can't be written" };
+      return isOnReadOnly(path) ? readOnly : { ...failed, what: "the session store can't be written" };
     default:
       return failed;
   }
 }
 
+/** Whether nobody can write there, whatever they may do elsewhere. */
+export function isOnReadOnly(path: string): boolean {
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    return false;
+  } catch (error) {
+    return systemCode(error) === "EROFS";
+  }
+}
+
 function fileFailure(error: unknown): { readonly code: ErrorCode; readonly what: string; readonly hint: string } {
   const code = systemCode(error);
+  if (code === "EROFS") return readOnly;
   return code === "ENOSPC" || code === "EDQUOT" ? full : failed;
 }
 
@@ -98,6 +109,11 @@ const corrupt = {
   code: "session_corrupt",
   what: "the session store is damaged",
   hint: "holdfast doctor --repair saves what can be read, and keeps the damaged file",
+} as const;
+const readOnly = {
+  code: "store_failed",
+  what: "the session store is on a read-only file system",
+  hint: "to go on, mount it for writing, or copy HOLDFAST_HOME to a place that can be written",
 } as const;
 const failed = {
   code: "store_failed",

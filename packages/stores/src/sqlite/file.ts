@@ -1,10 +1,10 @@
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { isHoldfastError } from "@holdfast/protocol/error";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { makeFolder, syncFolder, systemCode } from "../durable-files.ts";
-import { isBusy, storeFailure } from "./failure.ts";
-import { checkFormat, migrate } from "./format.ts";
+import { isBusy, isOnReadOnly, storeFailure } from "./failure.ts";
+import { checkFormat, formatOf, migrate, unchanging } from "./format.ts";
 import { migrations } from "./schema.ts";
 
 /**
@@ -32,6 +32,7 @@ const defaultBusyTimeoutMs = 5000;
  */
 export function openStoreFile(options: SqliteLogOptions): { readonly db: DatabaseSync; readonly path: string } {
   const path = resolve(options.path);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true && isOnReadOnly(path)) return openToRead(path, options);
   try {
     return openFile(path, options, false);
   } catch (error) {
@@ -42,6 +43,37 @@ export function openStoreFile(options: SqliteLogOptions): { readonly db: Databas
       throw error;
     }
   }
+}
+
+/**
+ * On a file system where nothing can be written, every read is as elsewhere. While somebody writes to the same file through
+ * another mount, there is a write-ahead log with its index, and SQLite reads those; without a log the file is all there is.
+ */
+function openToRead(path: string, options: SqliteLogOptions): { readonly db: DatabaseSync; readonly path: string } {
+  const timeout = options.busyTimeoutMs ?? defaultBusyTimeoutMs;
+  let db: DatabaseSync | null = null;
+  try {
+    const isAlone = hasNoLog(path);
+    checkFormat(path, timeout, isAlone);
+    db = new DatabaseSync(isAlone ? unchanging(path) : path, { readOnly: true, timeout, enableForeignKeyConstraints: false });
+    db.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
+    if (formatOf(db) < migrations.length) throw olderToRead(path);
+    return { db, path };
+  } catch (error) {
+    db?.close();
+    throw storeFailure(error, path);
+  }
+}
+
+function olderToRead(path: string): HoldfastError {
+  return new HoldfastError("store_failed", `${path} has an older format, and is on a read-only file system`, {
+    hint: "copy HOLDFAST_HOME to a place that can be written: there it is brought to the current format",
+  });
+}
+
+/** Whether all that was committed stands in the file itself, and nobody has it open. */
+export function hasNoLog(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
 /**

@@ -97,6 +97,10 @@ export function migrate(db: DatabaseSync, path: string, steps: readonly string[]
   }
 }
 
+export function formatOf(db: DatabaseSync): number {
+  return pragma(db, "user_version");
+}
+
 function pragma(db: DatabaseSync, name: "user_version" | "application_id" | "page_size"): number {
   return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
 }

@@ -1,9 +1,10 @@
 import { isHoldfastError } from "@holdfast/protocol/error";
 import type { Owner } from "@holdfast/runtime";
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { ownerColumns, ownerIn } from "./claims.ts";
-import { storeFailure } from "./failure.ts";
+import { isOnReadOnly, storeFailure } from "./failure.ts";
+import { hasNoLog } from "./file.ts";
 import { checkFormat, unchanging } from "./format.ts";
 import { migrations, sessionTables } from "./schema.ts";
 import { rollBack } from "./transaction.ts";
@@ -37,7 +38,8 @@ export function inspectStore(path: string, busyTimeoutMs = 5_000): StoreLook {
     return inspect(path, busyTimeoutMs, false);
   } catch (error) {
     // Reading makes a file beside the store, for which a full disk has no room. With no log to be read it isn't needed.
-    if (!isHoldfastError(error, "store_full") || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) throw error;
+    const isRefused = isHoldfastError(error, "store_full") || isOnReadOnly(path);
+    if (!isRefused || !hasNoLog(path)) throw error;
     const look = inspect(path, busyTimeoutMs, true);
     // Nothing kept a writer away: what looks damaged may be half of a change.
     if (look.type === "damaged") throw error;
