@@ -40,6 +40,36 @@ test("nor is a file beside an untouched source that a language finds first, or a
   }
 });
 
+test("a new file that is found before a folder of its name, or a package before a module, is none; one that is named with its ending is", async () => {
+  const place = makePlace();
+  try {
+    const text = (body: string): string => `exports.add = (a, b) => ${body};\n`;
+    const loads = (what: string): string => `if (require("${what}").add(1, 2) !== 3) process.exit(1);\n`;
+    place.write("src/add/index.js", text("a - b"));
+    place.write("test/all.js", loads("../src/add"));
+    place.commit();
+    const check = commandCheck("node test/all.js");
+    const before = await endingOf(place, () => place.write("src/add.js", text("a + b")), check);
+    expect(before).toMatchObject({ verdict: "weak", kinds: ["test_changed"] });
+    place.write("src/add.js", text("a - b"));
+    place.write("test/all.js", loads("../src/add.js"));
+    place.write("src/plus/index.js", text("a + b"));
+    place.remove("src/add.js");
+    place.commit();
+    const named = await endingOf(place, () => place.write("src/add.js", 'exports.add = require("./plus").add;\n'), check);
+    expect(named).toMatchObject({ verdict: "pass", kinds: [] });
+    place.write("shop/__init__.py", "");
+    place.write("shop/total.py", "def total(a, b):\n    return a - b\n");
+    place.write("test/total.py", "from shop.total import total\n\nassert total(1, 2) == 3\n");
+    place.commit();
+    const asPackage = (): void => place.write("shop/total/__init__.py", "def total(a, b):\n    return a + b\n");
+    const python = await endingOf(place, asPackage, commandCheck("PYTHONPATH=. python3 test/total.py"));
+    expect(python).toMatchObject({ verdict: "weak", kinds: ["test_changed"] });
+  } finally {
+    await place.end();
+  }
+});
+
 test("a part of a suite that is loaded by its folder alone is a part of the tests", async () => {
   const place = makePlace();
   try {

@@ -12,7 +12,7 @@ import { mayAsk } from "./asking.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import type { NewLines } from "./outside.ts";
 import { isSourced } from "./sourced.ts";
-import { isSupport } from "./support.ts";
+import { escaped, isSupport } from "./support.ts";
 import { usedOfTests } from "./test-names.ts";
 
 /** A changed file that is no input of the check, with the lines that it did not have at the baseline. */
@@ -133,10 +133,14 @@ async function untouchedModules(
   const touched = new Set(changed.map(({ entry }) => keyOf(entry)));
   const entries = (await files.list(before)).filter((entry) => loadedCode.test(entry.path) && !touched.has(keyOf(entry)));
   return new Map(
-    entries.flatMap(({ path }) => (path.endsWith(".py") ? [moduleOf(path), beside(path)] : [beside(path)]).map((key) => [key, path])),
+    entries.flatMap(({ path }) => {
+      const keys = path.endsWith(".py") ? [moduleOf(path), beside(path)] : [beside(path)];
+      return (isIndex.test(path) ? [...keys, `${folderKey}${folderOf(path)}`] : keys).map((key) => [key, path]);
+    }),
   );
 }
 
+const scriptCode = /\.[cm]?[jt]sx?$/;
 const loadedCode = /\.(?:[cm]?[jt]sx?|py|pm)$/;
 /** What a language finds before a file that is named alike: `f.pmc`, `f.so`, `f.js` beside `f.ts`, `f` itself. */
 const foundFirst = /(?:\.(?:[cm]?[jt]sx?|pmc|pyd|so|node)|(?:^|\/)[^./]+)$/;
@@ -150,10 +154,20 @@ function beside(path: string): string {
   return `/${path.replace(/(?:\.(?:abi3|cpython-\w+(?:-[\w-]+)?))?\.\w+$/, "")}`;
 }
 
-/** A new module that the tests would load in place of one of its name that lies elsewhere, or beside it with another ending. */
+/** Loaded where only its folder is named. */
+const isIndex = /\/index\.[cm]?[jt]sx?$/;
+const folderKey = "folder:";
+
+/** A new module that the tests would load in place of one of its name that lies elsewhere, beside it with another ending, or in a folder of its name. */
 function standsBefore(path: string, modules: ReadonlyMap<string, string>, testText: string): boolean {
-  if (foundFirst.test(path) && modules.has(beside(path)))
-    return new RegExp(`(?<![\\w-])${nameOf(beside(path)).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?![\\w-])`).test(testText);
+  const named = escaped(nameOf(beside(path)));
+  if (foundFirst.test(path) && modules.has(beside(path))) return new RegExp(`(?<![\\w-])${named}(?![\\w-])`).test(testText);
+  // Who says the ending means the file.
+  if (scriptCode.test(path) && modules.has(`${folderKey}${beside(path).slice(1)}`))
+    return new RegExp(`(?<![\\w-])${named}["'\`]`).test(testText);
+  // Python finds a package before a module.
+  const isPackage = nameOf(path) === "__init__.py" && modules.get(`/${folderOf(path)}`)?.endsWith(".py") === true;
+  if (isPackage && new RegExp(`^\\s*(?:from|import)\\s[^\\n#]*\\b${escaped(nameOf(folderOf(path)))}\\b`, "m").test(testText)) return true;
   const name = moduleOf(path);
   const other = path.endsWith(".py") && /^\w+$/.test(name) ? modules.get(name) : undefined;
   return other !== undefined && other !== path && new RegExp(`^\\s*(?:from|import)\\s+${name}\\b`, "m").test(testText);
@@ -179,7 +193,7 @@ function namesOfTests(inputs: ReadonlyMap<string, CheckInput>): RegExp | null {
     .map(({ entry }) => nameOf(entry.path))
     .filter((name) => name.includes(".") && !/^(?:index|__init__|mod|main|helpers?|utils?)\.\w+$/.test(name));
   if (names.length === 0 || names.length > mostNames) return null;
-  const any = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
+  const any = names.map((name) => escaped(name)).join("|");
   return new RegExp(`(?<![\\w.-])(?:${any})(?![\\w-])`);
 }
 

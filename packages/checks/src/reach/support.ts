@@ -117,6 +117,7 @@ function inNamedFolder(path: string, testText: string): boolean {
   return folder !== "" && !sourceFolder.test(path) && new RegExp(`["'\`/ ]${escaped(folder)}(?:["'\`/ ]|$)`, "m").test(testText);
 }
 
-function escaped(text: string): string {
+/** As a part of a pattern. */
+export function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
