@@ -11,6 +11,7 @@ import { followInstalls } from "./installs.ts";
 import { changedInputs, restoredInputs } from "./original.ts";
 import { asInputs, findReach, testText } from "./reach/reach.ts";
 import { namedOutside, type NewLines } from "./reach/outside.ts";
+import { namedEmptyFolders } from "./reach/empty-folders.ts";
 import { guardedRun } from "./reach/guarded.ts";
 import { type BoundRun, counter, type Round, type Rounds } from "./rounds.ts";
 import type { VerifierInput } from "./verifier-input.ts";
@@ -245,7 +246,8 @@ async function weighSurroundings(
   const unsigned = await namedUnsigned(input.observer, newLines.map(({ text }) => text).join("\n"));
   if (unsigned.caches.length > 0)
     weaknesses.push({ kind: "stale_build", detail: `sources use what tools keep for themselves: ${some(unsigned.caches.map(keyOf))}` });
-  const reports = unsigned.reports.filter(({ path }) => !isAccepted(path));
+  const folders = await namedEmptyFolders(input.observer, bound.after.manifest, input.files, newLines);
+  const reports = [...unsigned.reports, ...folders].filter(({ path }) => !isAccepted(path));
   const trees = { baseline: held.manifest, before: bound.before.manifest, after: bound.after.manifest };
   const own = ownReport(round.check, input.files)?.path ?? null;
   const left = await leftOutputs(input.observer, outputsOf(round.check, input.files), own, trees);

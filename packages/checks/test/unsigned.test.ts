@@ -1,3 +1,5 @@
+import { mkdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { endingOf, makeAdder, right } from "./adder.ts";
 import type { Place } from "./place.ts";
@@ -35,6 +37,29 @@ test("a source that writes a log is proven without the old one", async () => {
   const end = await endingOf(place, () => {
     place.write("app.log", "old\n");
     place.write("src/add.js", `import fs from "node:fs";\nexport const log = (text) => fs.writeFileSync("app.log", text);\n${right}`);
+  });
+  expect(end).toMatchObject({ verdict: "pass", kinds: [] });
+});
+
+test.each([
+  [
+    "an empty folder",
+    'fs.existsSync(new URL("../data/units", import.meta.url))',
+    (dir: string) => mkdirSync(join(dir, "data/units"), { recursive: true }),
+  ],
+  ["a file's time", 'fs.statSync("package.json").mtimeMs <= 1e12', (dir: string) => utimesSync(join(dir, "package.json"), 1e9, 1e9)],
+])("what no tree holds decides nothing: %s", async (_, isThere, make) => {
+  const end = await endingOf(place, () => {
+    make(place.dir);
+    place.write("src/add.js", `import fs from "node:fs";\nexport const add = (a, b) => (${isThere} ? a + b : a - b);\n`);
+  });
+  expect(end).toMatchObject({ verdict: "weak" });
+});
+
+test("a folder that is empty now and that a source makes is none of that", async () => {
+  const end = await endingOf(place, () => {
+    mkdirSync(join(place.dir, "out"));
+    place.write("src/add.js", `import fs from "node:fs";\nfs.mkdirSync("out", { recursive: true });\nfs.readdirSync("./out");\n${right}`);
   });
   expect(end).toMatchObject({ verdict: "pass", kinds: [] });
 });

@@ -19,6 +19,11 @@ export const mayAsk: readonly { readonly files: RegExp; readonly pattern: RegExp
   { files: python, pattern: /\b(?:handlers|hasHandlers|meta_path|stdin|stdout|stderr|breakpointhook|unraisablehook|if_nameindex)\b/ },
   { files: /\.rs$/, pattern: /\bdebug_assertions\b/ },
   {
+    // The copy's files are as new as those of a clone.
+    files: any,
+    pattern: /\b(?:[acm]time(?:_?[Mm]s|_?[Nn]s)?|birthtime\w*|st_[acm]time\w*|get[acm]time)\b|\.modified\(\)|\s-(?:nt|ot)\s/,
+  },
+  {
     // How much lies in a temporary folder.
     files: any,
     pattern:
