@@ -29,13 +29,12 @@ export async function careFor(looks: readonly Look[], care: Care): Promise<reado
   const { random } = care.options;
   const title = `a title ${random.whole(1_000)}`;
   const faults = await untilDone(["sessions", "rename", main.session, title], (now) => titleOf(now, main.session) === title, care);
-  // What was undone refers to the content before still, so that it can't be forgotten with the edit. What the fork changed
-  // since in files of both is taken back first.
+  // What was undone refers to the content before still, so that it can't be forgotten with the edit. A fork's undo takes back
+  // what it shares as well, and what it changed last stands in its session's way.
   if (editOf(main) !== null && random.chance(0.7)) {
-    for (const look of fork !== undefined && changedFiles(fork).length > 0 ? [fork, main] : [main]) {
-      const undone = await untilDone(["undo", look.session, "--all"], hasEvent(look.session, "edits.undone"), care);
-      if (fork === undefined || !undone.some(isRefusedForFork)) faults.push(...undone, ...(look === main ? notUndone(main, care) : []));
-    }
+    const look = fork !== undefined && changedFiles(fork).length > 0 ? fork : main;
+    const undone = await untilDone(["undo", look.session, "--all"], hasEvent(look.session, "edits.undone"), care);
+    if (fork === undefined || !undone.some(isRefusedForFork)) faults.push(...undone, ...notUndone(look, care));
   }
   // An edit is erased with its content before; its result without. A long answer is erased with the whole of it.
   const edit = random.chance(0.5) ? editOf(main) : resultOf(main);
@@ -102,9 +101,9 @@ function hasEvent(session: string, type: string): (now: readonly Look[]) => bool
 }
 
 /** Edits of a session that are said to be done and, after undo, are not as before. */
-function notUndone(main: Look, { workspace, addresses }: Care): string[] {
-  const changed = changedFiles(main);
-  const files = stepsOf(main.branch, addresses).flatMap((step) => step.marks.flatMap((mark) => Object.entries(filesOf(mark))));
+function notUndone(look: Look, { workspace, addresses }: Care): string[] {
+  const changed = changedFiles(look);
+  const files = stepsOf(look.branch, addresses).flatMap((step) => step.marks.flatMap((mark) => Object.entries(filesOf(mark))));
   return files.flatMap(([path, [before]]) =>
     changed.some((one) => one.endsWith(path)) && textOf(join(workspace, path)) !== before
       ? [`${path} is not as it was before, after undo`]
