@@ -1,6 +1,6 @@
 import type { CompactedEntry, CompactionReport, CompactionTrigger } from "@holdfast/protocol";
 import type { Ports } from "../ports/index.ts";
-import { readEvents } from "./stored.ts";
+import { readShown } from "./shown.ts";
 
 /** One shortening of a session's conversation, or a try that left the old window. */
 export interface Compaction {
@@ -18,7 +18,7 @@ export interface Compaction {
 export async function compactionsOf({ log }: Pick<Ports, "log">, session: string): Promise<Compaction[]> {
   const found: Compaction[] = [];
   let trigger: CompactionTrigger = "tokens";
-  for (const event of readEvents(await log.read(session, 1))) {
+  for (const event of readShown(await log.read(session, 1))) {
     const about = { number: found.length + 1, seq: event.seq, at: event.at };
     if (event.type === "compaction.started") trigger = event.payload.trigger;
     if (event.type === "window.compacted") {

@@ -6,7 +6,8 @@ import { itemsOf } from "../kernel/copies.ts";
 import { createRegisters, emptyHead, type Head, type MutableRegisters } from "../kernel/state.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { Director, Log, RecordedEvent } from "../ports/index.ts";
-import { loadState, newer, readEvents } from "./stored.ts";
+import { readShown } from "./shown.ts";
+import { loadState, newer } from "./stored.ts";
 
 /** Where an item of a request came from. `request`: the number of the one that it answers; null for what no model said. */
 export interface ItemOrigin {
@@ -62,7 +63,7 @@ export async function requestsOf(
   const { row, head } = await loadState(log, session);
   if (head.behaviour > director.behaviour) throw newer(`session ${session}`);
   const stored = await log.read(session, 1, row.seq);
-  const events = readEvents(stored);
+  const events = readShown(stored);
   const erased = new Set(stored.flatMap(({ seq, payload }) => (payload === null ? [seq] : [])));
   for (const event of events) {
     if (event.type !== "item.erased" && event.type !== "session.forked") continue;

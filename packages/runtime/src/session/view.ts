@@ -16,6 +16,7 @@ import { HoldfastError } from "@holdfast/protocol/error";
 import type { Registers } from "../kernel/state.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { Log, RecordedEvent, SessionRow } from "../ports/index.ts";
+import { readShown } from "./shown.ts";
 import { loadState, readEvents } from "./stored.ts";
 
 export interface TurnView {
@@ -67,7 +68,7 @@ export async function readStanding({ log }: { readonly log: Log }, session: stri
 /** Reads a session without taking it over. Works while another process drives it. */
 export async function readSession({ log }: { readonly log: Log }, session: string): Promise<SessionView> {
   const { row, head, registers } = await loadState(log, session);
-  const events = readEvents(await log.read(session, 1));
+  const events = readShown(await log.read(session, 1));
   return {
     ...standingOf(session, row, registers),
     turns: turnsOf(events),
