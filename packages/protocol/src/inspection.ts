@@ -140,7 +140,7 @@ export const inspection = z.object({
   folder: z.string().nullable(),
   model: z.string(),
   /** The first event at which the log doesn't hold together, or has lost content that nothing erased: what follows is not all. */
-  damage: z.object({ seq: z.number().int(), fault: z.enum(["order", "prev", "hash", "payload", "missing"]) }).nullable(),
+  damage: z.object({ seq: z.number().int(), fault: z.enum(["order", "prev", "hash", "payload", "missing", "end"]) }).nullable(),
   turns: z.array(inspectedTurn),
 });
 export type Inspection = z.infer<typeof inspection>;

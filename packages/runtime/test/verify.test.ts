@@ -65,6 +65,8 @@ test.each([
   ["a hash", "UPDATE events SET hash = 'ff' WHERE seq = 3", "hash"],
   ["an event that is missing", "DELETE FROM events WHERE seq = 3", "order"],
   ["an end that is missing", "DELETE FROM events WHERE seq > 8", "missing"],
+  ["a row that ends later", "UPDATE sessions SET seq = seq + 12", "end"],
+  ["a row that ends earlier", "UPDATE sessions SET seq = seq - 8", "end"],
   ["two events that changed places", "UPDATE events SET seq = CASE seq WHEN 3 THEN -4 ELSE -3 END WHERE seq IN (3, 4)", "order"],
 ])("%s is found, and nobody goes on with such a session or forks it", async (_, sql, fault) => {
   const { ports, session } = await twoTurns();

@@ -6,6 +6,7 @@ const faults = {
   hash: "has another header than was hashed",
   payload: "has not the content that was hashed",
   missing: "is missing",
+  end: "is named by the store as the last one, and isn't",
 } as const;
 
 /** The event of a log that is wrong, and what is wrong with it. */

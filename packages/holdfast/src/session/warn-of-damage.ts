@@ -11,11 +11,13 @@ export async function warnOfDamage(
   { log }: StorePorts,
   { session, seq }: SessionRow,
 ): Promise<string | null> {
-  const [{ findLogFault }, { describeDamage }] = await Promise.all([
+  const [{ findLogFault, findOtherEnd }, { loadState }, { describeDamage }] = await Promise.all([
     import("@holdfast/runtime/session/verify"),
+    import("@holdfast/runtime/session/stored"),
     import("../render/log-fault.ts"),
   ]);
-  const fault = findLogFault(await log.read(session, 1), seq);
+  const { row, head } = await loadState(log, session);
+  const fault = findOtherEnd(row, head) ?? findLogFault(await log.read(session, 1), seq);
   if (fault === null) return null;
   const said = `${describeDamage(fault)} (session_corrupt)`;
   stderr.write(`${session}: ${said}; holdfast sessions verify ${session} says more\n`);

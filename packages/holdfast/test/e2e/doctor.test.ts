@@ -157,6 +157,12 @@ test("a damaged store is named; --repair saves what can be read, keeps the damag
   const refused = await place.exec("resume", broken?.id ?? "", "and on");
   expect(refused.code).not.toBe(0);
   expect(refused.stderr).toContain("session_corrupt");
+  // A session of its own goes on from there, and its model is told that more may have happened.
+  const fork = await place.start(["fork", broken?.id ?? ""]).finished;
+  expect([fork.code, fork.stderr.match(/what followed event \d+ of ses_\w+ is lost/)?.length]).toEqual([0, 1]);
+  expect((await place.exec("resume", fork.stdout.trim(), "and on")).code).toBe(0);
+  expect(JSON.stringify(place.server.requests.at(-1))).toContain("what followed is lost");
+  expect((await doctor(place)).code).toBe(0);
 });
 
 test("a head that is no JSON stops neither a look at other sessions nor the repair, after which the session goes on", async () => {

@@ -1,6 +1,7 @@
 import { createRequestDigests } from "../kernel/request-digests.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { DriveOptions, Ports } from "../ports/index.ts";
+import { refuseOtherEnd } from "../session/cut.ts";
 import { loadState, newer, readEvents } from "../session/stored.ts";
 import { refuseBroken } from "../session/verify.ts";
 import type { Driver } from "./driver.ts";
@@ -25,7 +26,8 @@ export async function loadDriver(ports: Ports, session: string, options: DriveOp
 
 /** A driver that can only stage events that bring no item: its window is empty, and no event is read. */
 export async function loadBare(ports: Ports, session: string, options: DriveOptions): Promise<Driver> {
-  const { head, registers } = await loadState(ports.log, session);
+  const { row, head, registers } = await loadState(ports.log, session);
+  refuseOtherEnd(row, head);
   if (head.behaviour > ports.director.behaviour) throw newer(`session ${session}`);
   return {
     ports,

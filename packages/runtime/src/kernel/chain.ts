@@ -40,8 +40,8 @@ export function chain(
   });
 }
 
-/** `missing`: the log ends before what the head says. */
-export type ChainFault = { readonly seq: number; readonly fault: "order" | "prev" | "hash" | "payload" | "missing" };
+/** `missing`: the log ends before what the head says. `end`: the store names that event as the last, and it isn't. */
+export type ChainFault = { readonly seq: number; readonly fault: "order" | "prev" | "hash" | "payload" | "missing" | "end" };
 
 /** The first place where a log doesn't hold together; null where it does. Erased payloads are not faults. */
 export function findChainFault(

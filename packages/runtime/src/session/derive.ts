@@ -9,6 +9,8 @@ import { parseHead, parseRegisters, readEvents } from "./stored.ts";
 export interface Derived {
   /** The last event up to which they hold together. */
   readonly seq: number;
+  /** Of that event; "" where there is none. */
+  readonly hash: string;
   /** Head and registers after it, JSON text; null where something before is erased and no snapshot stands behind it. */
   readonly state: { readonly head: string; readonly registers: readonly RegisterRow[] } | null;
 }
@@ -18,9 +20,10 @@ export async function deriveState(log: Pick<ReplayLog, "read" | "snapshot">, ses
   const events = await log.read(session, 1);
   const whole = wholePart(events);
   const seq = whole.length;
+  const hash = whole.at(-1)?.hash ?? "";
   const needsSnapshot = whole.findLast(({ payload }) => payload === null)?.seq ?? 0;
   const start = needsSnapshot === 0 ? null : await log.snapshot(session, seq);
-  if (needsSnapshot > (start?.seq ?? 0)) return { seq, state: null };
+  if (needsSnapshot > (start?.seq ?? 0)) return { seq, hash, state: null };
   const registers = start === null ? createRegisters() : parseRegisters(start.registers, session);
   let head = start === null ? emptyHead : parseHead(start.head, session);
   for (const event of readEvents(whole)) {
@@ -30,5 +33,5 @@ export async function deriveState(log: Pick<ReplayLog, "read" | "snapshot">, ses
     registers.put(applied.puts);
   }
   const rows = registers.all().map(({ kind, key, value }) => ({ kind, key, value: JSON.stringify(value) }));
-  return { seq, state: { head: JSON.stringify(head), registers: rows } };
+  return { seq, hash, state: { head: JSON.stringify(head), registers: rows } };
 }

@@ -11,6 +11,7 @@ import { createRequestDigests } from "../kernel/request-digests.ts";
 import { createWindow } from "../kernel/window.ts";
 import type { Log, Ports, RecordedEvent } from "../ports/index.ts";
 import { titleFrom } from "./rename.ts";
+import { isCut, refuseOtherEnd } from "./cut.ts";
 import { loadState, parseHead, parseRegisters, readEvents } from "./stored.ts";
 import { refuseBroken } from "./verify.ts";
 
@@ -18,6 +19,8 @@ export interface Forked {
   readonly session: string;
   readonly seq: number;
   readonly doubts: readonly string[];
+  /** The last event that a mended store has of the other one; null where it lost none. */
+  readonly lostAfter: number | null;
 }
 
 /** How often a session that is being driven may go on while it is forked. */
@@ -26,7 +29,7 @@ const mostTries = 50;
 /**
  * Makes a session of its own that shares another's history up to `at` (an event's number; by default all of it), or up to the
  * last end of a step before. Nothing is copied. The other session may be driven meanwhile. Returns the new one's id, where it
- * begins, and one line for each call of the other that may have happened, without a sign of it in that history. Throws `session_not_found`, `session_corrupt` where its log was changed, `usage` where no step had ended by then.
+ * begins, and one line for each call of the other that may have happened, without a sign of it in that history. Throws `session_not_found`, `session_corrupt` where its log was changed (what a mended store saved of one can be forked), `usage` where no step had ended by then.
  */
 export async function forkSession(
   ports: Ports,
@@ -45,10 +48,13 @@ export async function forkSession(
 
 async function tryFork(ports: Ports, from: string, at: number, title: string | undefined): Promise<Forked> {
   const { row, head, registers } = await loadState(ports.log, from);
+  refuseOtherEnd(row, head);
   const stored = await ports.log.read(from, 1, row.seq);
-  refuseBroken(from, stored, head);
+  const end = stored.at(-1)?.seq ?? 0;
+  const isPart = isCut(head, stored.at(-1));
+  refuseBroken(from, stored, isPart ? { ...head, seq: end } : head);
   const events = readEvents(stored);
-  const point = await stepEnd(ports.log, from, events, Math.min(at, row.seq));
+  const point = await stepEnd(ports.log, from, events, Math.min(at, end));
   const { seq } = point.head;
   const doubts = doubtsBeyond(point.registers, registers);
   const hash = stored[seq - 1]?.hash ?? "";
@@ -75,15 +81,22 @@ async function tryFork(ports: Ports, from: string, at: number, title: string | u
     type: "session.forked",
     payload: { from, seq, title: title ?? row.title, kept: keptOf(stored, events, seq), ...(doubts.length === 0 ? {} : { doubts }) },
   };
-  stage(driver, [begun, ...(doubts.length === 0 ? [] : [noticeOf(doubts, ports)])]);
+  const words = [...(doubts.length === 0 ? [] : [doubtsIn(doubts)]), ...(isPart ? [partlyLost] : [])];
+  stage(driver, [begun, ...words.map((text) => noticeOf(text, ports))]);
   await flush(driver);
-  return { session: driver.session, seq, doubts: summariesOf(doubts, events) };
+  return { session: driver.session, seq, doubts: summariesOf(doubts, events), lostAfter: isPart ? end : null };
 }
 
 /** For the model. What the calls held stays with the other session, where it can be erased. */
-function noticeOf(doubts: readonly Doubt[], ports: Ports): SessionEvent {
+function doubtsIn(doubts: readonly Doubt[]): string {
   const tools = [...new Set(doubts.map(({ tool }) => tool))].join(", ");
-  const text = `The session that this one was made of had gone further: calls that aren't shown above may have happened (${tools}). Before you make one like them, look at what it would have done.`;
+  return `The session that this one was made of had gone further: calls that aren't shown above may have happened (${tools}). Before you make one like them, look at what it would have done.`;
+}
+
+const partlyLost =
+  "The session that this one was made of had gone further, and what followed is lost: calls that nobody can name any more may have happened. Before you change something, look at how it stands.";
+
+function noticeOf(text: string, ports: Ports): SessionEvent {
   return { type: "notice.added", payload: { notice: { kind: "notice", id: ports.ids.next("itm"), text, trust: "system" } } };
 }
 

@@ -4,7 +4,8 @@ import type { ChainFault } from "../kernel/chain.ts";
 import { findChainFault, wholePart } from "../kernel/chain.ts";
 import type { Head } from "../kernel/state.ts";
 import { tipText } from "../kernel/tip.ts";
-import type { KnownKeys, Log, Signer } from "../ports/index.ts";
+import type { KnownKeys, Log, SessionRow, Signer } from "../ports/index.ts";
+import { isCut } from "./cut.ts";
 import { loadState, readEvent } from "./stored.ts";
 
 /** What a look at a session's whole log found. */
@@ -34,10 +35,10 @@ export async function verifyLog(
   session: string,
   others?: KnownKeys,
 ): Promise<LogReport> {
-  const { head } = await loadState(log, session);
+  const { row, head } = await loadState(log, session);
   // What a living driver commits meanwhile isn't looked at.
   const stored = await log.read(session, 1, head.seq);
-  const fault = findFault(stored, { seq: 0, hash: "" }, head) ?? findUntoldErasure(stored);
+  const fault = findFault(stored, { seq: 0, hash: "" }, head) ?? findUntoldErasure(stored) ?? findOtherEnd(row, head);
   const bad: number[] = [];
   const missing: number[] = [];
   let good = 0;
@@ -71,6 +72,11 @@ export function isWhole({ fault, signatures: { bad, missing } }: LogReport): boo
   return fault === null && bad.length === 0 && missing.length === 0;
 }
 
+/** Where a session's row tells of another end than its head. */
+export function findOtherEnd({ seq }: SessionRow, head: Head): ChainFault | null {
+  return seq === head.seq ? null : { seq, fault: "end" };
+}
+
 /** The first place, up to event `last`, where a whole log doesn't hold together, ends, or has lost content that nothing erased. */
 export function findLogFault(stored: readonly StoredEvent[], last: number): ChainFault | null {
   // What is broken itself says of nothing before it that it was erased.
@@ -80,7 +86,7 @@ export function findLogFault(stored: readonly StoredEvent[], last: number): Chai
 }
 
 /** A payload is gone only where an erasure, or the beginning of a fork, says so. One that begins to be carried out counts. */
-function findUntoldErasure(stored: readonly StoredEvent[]): ChainFault | null {
+export function findUntoldErasure(stored: readonly StoredEvent[]): ChainFault | null {
   const gone = stored.filter(({ payload }) => payload === null);
   if (gone.length === 0) return null;
   const told = new Set<number>();
@@ -95,18 +101,26 @@ function findUntoldErasure(stored: readonly StoredEvent[]): ChainFault | null {
 /** Throws `session_corrupt` where events, of which `stored` are the last, don't hold together or don't end at the head. */
 export function refuseBroken(session: string, stored: readonly StoredEvent[], head: Head): void {
   const [first] = stored;
-  const fault = first === undefined ? null : findFault(stored, { seq: first.seq - 1, hash: first.prev }, head);
+  // A window can begin right after the last event.
+  if (first === undefined && head.windowStart > head.seq) return;
+  const fault = findFault(stored, { seq: (first?.seq ?? 0) - 1, hash: first?.prev ?? "" }, head);
   if (fault === null) return;
+  const last = stored.at(-1);
+  if (fault.fault === "missing" && isCut(head, last)) {
+    throw new HoldfastError("session_corrupt", `session ${session} lost what followed event ${last?.seq ?? 0}: nobody can go on with it`, {
+      hint: `holdfast fork ${session} makes one of what was saved`,
+    });
+  }
   throw new HoldfastError(
     "session_corrupt",
     `the log of session ${session} was changed or damaged at event ${fault.seq} (${fault.fault})`,
     {
-      hint: `holdfast sessions verify ${session} says more; restore the session store from a backup, or start a new session`,
+      hint: `holdfast sessions verify ${session} says more; restore the session store from a backup, or have holdfast doctor --repair save what holds together`,
     },
   );
 }
 
-function findFault(stored: readonly StoredEvent[], from: { readonly seq: number; readonly hash: string }, head: Head): ChainFault | null {
+export function findFault(stored: readonly StoredEvent[], from: { readonly seq: number; readonly hash: string }, head: Head): ChainFault | null {
   const last = stored.at(-1);
   if (last === undefined || last.seq < head.seq) return { seq: head.seq, fault: "missing" };
   return findChainFault(stored, from) ?? (last.hash === head.hash ? null : { seq: last.seq, fault: "hash" });

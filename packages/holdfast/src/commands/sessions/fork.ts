@@ -27,13 +27,13 @@ export async function fork({ given, io, hosts, setup }: Omit<Call, "spec">, [id 
     };
     if (isRestoring) await assertFree(ports, session);
     const made = await runtime.forkSession(ports, session, point);
-    // One that doesn't hold together was refused: what is left is content that nothing erased.
+    // One that doesn't hold together was refused: what is left is content that nothing erased, and a lost end.
     await warnOfDamage(io, ports, row);
     const undone = isRestoring ? await restoreOrDrop(host, session, made, io) : null;
-    const { doubts } = made;
+    const { doubts, lostAfter } = made;
     if (given.has("json")) {
       const known = { type: "session.forked", session: made.session, from: session, seq: made.seq };
-      io.stdout.write(jsonLine(doubts.length === 0 ? known : { ...known, doubts }));
+      io.stdout.write(jsonLine({ ...known, ...(doubts.length === 0 ? {} : { doubts }), ...(lostAfter === null ? {} : { lostAfter }) }));
     } else {
       io.stdout.write(`${made.session}\n`);
       for (const line of undone === null ? [] : [...undone.lines, ...undone.notes]) io.stderr.write(`${line}\n`);
@@ -41,6 +41,8 @@ export async function fork({ given, io, hosts, setup }: Omit<Call, "spec">, [id 
         io.stderr.write(
           `may have happened in ${session}, and isn't in the shared history: ${sanitizeLine(summary)}; an equal call is asked for\n`,
         );
+      if (lostAfter !== null)
+        io.stderr.write(`what followed event ${lostAfter} of ${session} is lost: calls that nobody can name may have happened\n`);
       io.stderr.write(`shares the history of ${session} up to event ${made.seq}; go on with: holdfast exec resume ${made.session} "…"\n`);
     }
     return 0;
