@@ -25,6 +25,8 @@ type Runtime = Pick<
   | "post"
   | "changeSettings"
   | "acceptChecks"
+  | "assertDrivable"
+  | "parseOp"
   | "drive"
   | "readSession"
   | "readStanding"

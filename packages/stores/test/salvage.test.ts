@@ -4,6 +4,9 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Log, Ports } from "@holdfast/runtime";
+import type { SessionEvent } from "@holdfast/protocol";
+import { examineLogs } from "@holdfast/runtime";
+import { chain } from "@holdfast/runtime/kernel/chain";
 import { replaySession } from "@holdfast/runtime/session/replay";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RecordedLog } from "../../browser/test/replay-logs.ts";
@@ -137,6 +140,73 @@ test("a head and registers that are lost follow from the events again", async ()
   const log = openSqliteLog(path);
   for (const recorded of logs) expect(await replayed(log, recorded)).toBe(recorded.digest);
   await log.close();
+});
+
+test("in a sound file, logs that lost events or have another end, and messages that can't be read, are found and mended", async () => {
+  await makeStore();
+  const [cut, gap, late, early, changed] = logs.map(({ row }) => row.session);
+  const db = new DatabaseSync(path);
+  db.exec("DELETE FROM events WHERE session = 1 AND seq = (SELECT max(seq) FROM events WHERE session = 1)");
+  db.exec("DELETE FROM events WHERE session = 2 AND seq = 5");
+  db.exec("UPDATE sessions SET seq = seq + 12 WHERE id = 3; UPDATE sessions SET seq = seq - 2 WHERE id = 4");
+  const post = db.prepare("INSERT INTO inbox (session, number, message_id, body, at) VALUES (4, ?, ?, ?, 1)");
+  const bodies = ["{", '{"type":"unheard.of"}', '{"type":"interrupt","by":"a person"}'];
+  for (const [index, body] of bodies.entries()) post.run(index + 1, `m${index}`, body);
+  const look = inspectStore(path);
+  expect(look).toMatchObject({ type: "damaged" });
+  expect(look.type === "damaged" ? look.problems.map((text) => [cut, gap, late, early].find((id) => text.includes(id ?? ""))) : []).toEqual(
+    expect.arrayContaining([cut, gap, late, early]),
+  );
+  db.exec("UPDATE events SET payload = replace(payload, '}', ' }') WHERE session = 5 AND seq = 4");
+  db.close();
+  const damaged = openSqliteLog(path);
+  const before = await examineLogs(damaged);
+  expect(new Set(before.broken.map(({ session }) => session))).toEqual(new Set([cut, gap, late, early, changed]));
+  // Not more is read than was asked for, and the rest is told.
+  expect(await examineLogs(damaged, 1)).toMatchObject({ looked: 0, unseen: logs.length });
+  await damaged.close();
+
+  const { whole, partial, setAside } = await salvageStore(path, "now");
+  expect([new Set(whole), setAside]).toEqual([new Set([late, early]), [1, 2].map((number) => ({ session: early, number }))]);
+  expect(partial.map(({ session, events }) => [session, events])).toEqual(
+    expect.arrayContaining([
+      [gap, 4],
+      [changed, 3],
+    ]),
+  );
+  expect(inspectStore(path).type).toBe("whole");
+  const log = openSqliteLog(path);
+  expect(await examineLogs(log)).toMatchObject({ broken: [], lost: [], looked: logs.length, unseen: 0 });
+  expect((await log.inbox(early ?? "")).map(({ body }) => body)).toEqual(bodies.slice(2));
+  for (const recorded of [logs[2], logs[3]]) if (recorded !== undefined) expect(await replayed(log, recorded)).toBe(recorded.digest);
+  await log.close();
+  // A second repair has nothing to do, and would change nothing.
+  expect((await salvageStore(path, "again")).partial).toEqual(partial);
+});
+
+test("what a fork shares of a deleted session and doesn't hold together is shared no more", async () => {
+  const log = openSqliteLog(path);
+  const [recorded] = logs;
+  if (recorded === undefined) throw new Error("no log");
+  const { session, workspace, title, status, wakeAt, updatedAt: at } = recorded.row;
+  const rest = { registers: [], taken: [], outbox: [], blobRefs: [], status, wakeAt, at };
+  const { events, head } = recorded;
+  await log.commit({ session, expectedSeq: 0, events, head, ...rest, created: { workspace, title } });
+  const tip = events.at(-1) ?? { seq: 0, hash: "" };
+  const [own] = chain("fork", tip, [{ type: "item.erased", payload: { itemId: "i", kept: [] } } as unknown as SessionEvent], at, () => "s");
+  const forkHead = JSON.stringify({ ...(JSON.parse(head) as object), seq: tip.seq + 1, hash: own?.hash });
+  const created = { workspace, title, fork: { session, seq: tip.seq, tip: tip.seq } };
+  await log.commit({ session: "fork", expectedSeq: tip.seq, events: own === undefined ? [] : [own], head: forkHead, ...rest, created });
+  await log.delete(session);
+  expect((await examineLogs(log)).broken).toEqual([]);
+  await log.close();
+  const db = new DatabaseSync(path);
+  db.exec("UPDATE events SET payload = '{}' WHERE session = 1 AND seq = 4");
+  db.close();
+  expect((await salvageStore(path, "now")).partial).toEqual([{ session: "fork", events: 3, of: tip.seq + 1 }]);
+  const mended = openSqliteLog(path);
+  expect([await examineLogs(mended), await mended.read("fork", 1)]).toMatchObject([{ broken: [], cut: ["fork"] }, events.slice(0, 3)]);
+  await mended.close();
 });
 
 test("a store that another process has open, though idle, is left alone", async () => {

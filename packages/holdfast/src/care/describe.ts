@@ -28,9 +28,15 @@ export function leftoversOf({ store, aside, left, blobs, deadLocks }: CareLook):
 }
 
 /** What is worth knowing, and nobody can mend. */
-export function remarksOn({ aside, blobs }: CareLook): string[] {
+export function remarksOn({ aside, blobs, logs }: CareLook): string[] {
   const missing = blobs?.missing.length ?? 0;
   return [
+    ...(logs === null || logs.cut.length === 0
+      ? []
+      : [`saved in part by an earlier repair, to be read or forked: ${named(logs.cut)} (holdfast sessions delete takes one away)`]),
+    ...(logs === null || logs.lost.length === 0
+      ? []
+      : [`content that nothing erased is gone: ${named(logs.lost.map(({ session, fault }) => `event ${fault.seq} of ${session}`))}`]),
     ...(missing === 0
       ? []
       : [`${plural(missing, "blob")} that sessions refer to can't be found: images, outputs or earlier contents of files are lost`]),
@@ -42,12 +48,28 @@ export function remarksOn({ aside, blobs }: CareLook): string[] {
   ];
 }
 
-export function salvaged({ aside, whole, partial, damaged }: Salvage): string {
+/** How much of the logs was looked at; null where nothing was. */
+export function lookedAt({ logs }: CareLook): string | null {
+  if (logs === null || logs.looked + logs.unseen === 0) return null;
+  const unseen = `; ${logs.unseen} that changed before were not looked at: holdfast doctor --repair looks at all`;
+  return `those of ${plural(logs.looked, "session")} hold together${logs.unseen === 0 ? "" : unseen}`;
+}
+
+const mostNamed = 5;
+
+function named(all: readonly string[]): string {
+  const more = all.length - mostNamed;
+  return [...all.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
+export function salvaged({ aside, whole, partial, setAside, damaged }: Salvage): string {
   const parts = partial.map(({ session, events, of }) => `${session} (${events} of ${of} events)`);
+  const messages = setAside.map(({ session, number }) => `message ${number} of ${session}`);
   return [
     `saved what could be read of the damaged store: ${plural(whole.length, "session")} whole`,
     ...(parts.length === 0 ? [] : [`; in part, to be read or forked: ${parts.join(", ")}`]),
     ...(damaged.includes("sessions") ? ["; others may be lost"] : []),
+    ...(messages.length === 0 ? [] : [`; set aside, as they can't be read: ${named(messages)}`]),
     ...(damaged.includes("inbox") ? ["; messages that waited may be lost"] : []),
     `. The damaged one is kept as ${aside}`,
   ].join("");

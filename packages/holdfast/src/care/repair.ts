@@ -21,7 +21,7 @@ export async function tidy(home: string, { ports, runtime }: OpenHost, look: Car
     const { tidyStore } = await import("@holdfast/stores/sqlite");
     tidyStore(storePath(home), (owner) => ports.processes.isAlive(owner));
   }
-  const now = await lookAfter(home);
+  const now = await lookAfter(home, "none");
   for (const path of now.left.paths) await rm(path, { recursive: true, force: true });
   for (const session of now.left.held) await ports.processes.endSession(session, { forget: false });
   if (now.aside.length > 0) return;

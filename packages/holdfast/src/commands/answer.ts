@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/protocol/error";
-import type { Op, Question } from "@holdfast/protocol";
+import type { Question } from "@holdfast/protocol";
 import type { SessionRow } from "@holdfast/runtime";
 import type { Arguments, Command, CommandSpec } from "../cli/command.ts";
 import type { Io } from "../cli/io.ts";
@@ -101,7 +101,7 @@ function show(given: Arguments, io: Io, open: readonly Open[]): number {
 }
 
 async function answersTo(store: OpenStore, session: string): Promise<ReadonlySet<string>> {
-  const ops = (await store.ports.log.inbox(session)).map(({ body }) => JSON.parse(body) as Op);
+  const ops = (await store.ports.log.inbox(session)).map(store.runtime.parseOp);
   return new Set(ops.flatMap((op) => (op.type === "question.answer" ? [op.questionId] : [])));
 }
 

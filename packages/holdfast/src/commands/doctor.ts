@@ -183,7 +183,8 @@ async function checkStore(io: Io, hosts: Hosts, home: string, config: Config | n
   const [{ lookAfter }, words] = await Promise.all([import("../care/look.ts"), import("../care/describe.ts")]);
   const found: Finding[] = [];
   try {
-    const damage = words.damageOf(await lookAfter(home));
+    const first = await lookAfter(home, repairs ? "all" : "part");
+    const damage = words.damageOf(first);
     if (damage !== null && !repairs) {
       const offer = "holdfast doctor --repair saves what can be read into a new store, and keeps the damaged one";
       return [{ about: "store", state: "problem", text: `${damage}; ${offer}` }];
@@ -192,9 +193,11 @@ async function checkStore(io: Io, hosts: Hosts, home: string, config: Config | n
       const { salvage } = await import("../care/repair.ts");
       found.push({ about: "store", state: "note", text: words.salvaged(await salvage(home, new Date())) });
     }
-    const look = await lookAfter(home);
+    const look = damage === null ? first : await lookAfter(home, "all");
     const left = words.leftoversOf(look).join("; ");
     found.push(...(await checkHost(io, hosts, home, config, repairs && left !== "" ? look : null)));
+    const logs = words.lookedAt(look);
+    if (logs !== null) found.push({ about: "logs", state: "ok", text: logs });
     if (left !== "") {
       const text = repairs ? `taken away: ${left}` : `holdfast doctor --repair would take away: ${left}`;
       found.push({ about: "leftovers", state: repairs ? "ok" : "note", text });

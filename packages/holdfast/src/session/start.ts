@@ -233,6 +233,7 @@ export async function resumeSession(
     await untilFree(host.ports, session, waitMs);
     await assertFree(host.ports, session);
     await host.ports.model(model);
+    await host.runtime.assertDrivable(host.ports, session);
     if (Object.keys(patch).length > 0) await host.runtime.changeSettings(host.ports, session, patch);
     const { constraints } = wishes;
     const stated = constraints === undefined ? [] : (await import("@holdfast/checks/constraints")).flagConstraints(constraints);

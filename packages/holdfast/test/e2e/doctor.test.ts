@@ -184,6 +184,36 @@ test("a head that is no JSON stops neither a look at other sessions nor the repa
   expect((await place.exec("resume", first, "and on")).code).toBe(0);
 });
 
+test("a message that can't be read stops a session before another is posted; a changed event makes doctor save what was before it", async () => {
+  const place = await createPlace(script);
+  await place.exec("go");
+  const session = await place.session();
+  const sql = (text: string) => {
+    const db = new DatabaseSync(storeOf(place));
+    const rows = db.prepare(text).all();
+    db.close();
+    return rows;
+  };
+  sql("INSERT INTO inbox (session, number, message_id, body, at) VALUES (1, 100, 'm', '{', 1) RETURNING 1");
+  const refused = await place.exec("resume", session, "and on");
+  expect([refused.code, refused.stderr.includes("session_corrupt")]).toEqual([1, true]);
+  expect(sql("SELECT body FROM inbox WHERE body IS NOT NULL")).toEqual([{ body: "{" }]);
+  expect((await doctor(place)).text).toContain(`a message that waits for ${session} can't be read (100)`);
+  expect((await doctor(place, "--repair")).text).toContain(`set aside, as they can't be read: message 100 of ${session}`);
+  expect((await place.exec("resume", session, "and on")).code).toBe(0);
+
+  const [{ seq = 0 } = {}] = sql("SELECT max(seq) AS seq FROM events WHERE type = 'turn.started'");
+  sql(`UPDATE events SET payload = replace(payload, 'and on', 'and off') WHERE seq = ${Number(seq)} RETURNING 1`);
+  const found = await doctor(place);
+  expect([found.code, found.text.includes(`the log of ${session}: event ${Number(seq)} has not the content that was hashed`)]).toEqual([
+    1,
+    true,
+  ]);
+  expect((await doctor(place, "--repair")).text).toContain(`to be read or forked: ${session} (${Number(seq) - 1} of`);
+  expect(await doctor(place)).toMatchObject({ code: 0, text: expect.stringContaining("saved in part by an earlier repair") as string });
+  expect((await place.start(["fork", session]).finished).code).toBe(0);
+});
+
 test.each(["moved away", "emptied"])(
   "beside a store that was %s, what its sessions left stays until somebody says otherwise",
   async (how) => {

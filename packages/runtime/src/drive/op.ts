@@ -8,6 +8,8 @@ import { parseStored } from "../session/stored.ts";
 export function parseOp(row: InboxRow): Op {
   const parsed = opSchema.safeParse(parseStored(row.body, `inbox row ${row.number}`));
   if (!parsed.success)
-    throw new HoldfastError("session_corrupt", `inbox row ${row.number} is no op this version knows: ${parsed.error.message}`);
+    throw new HoldfastError("session_corrupt", `inbox row ${row.number} is no op this version knows: ${parsed.error.message}`, {
+      hint: "holdfast doctor --repair sets it aside",
+    });
   return parsed.data;
 }

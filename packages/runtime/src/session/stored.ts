@@ -79,7 +79,7 @@ export function parseStored(text: string, what: string): Json {
     return JSON.parse(text) as Json;
   } catch (error) {
     throw new HoldfastError("session_corrupt", `${what} is damaged: ${error instanceof Error ? error.message : String(error)}`, {
-      hint: "holdfast doctor --repair derives what it can from the events; other sessions can be used on",
+      hint: "holdfast doctor --repair saves what can be read; other sessions can be used on",
       cause: error,
     });
   }

@@ -120,7 +120,11 @@ export function refuseBroken(session: string, stored: readonly StoredEvent[], he
   );
 }
 
-export function findFault(stored: readonly StoredEvent[], from: { readonly seq: number; readonly hash: string }, head: Head): ChainFault | null {
+export function findFault(
+  stored: readonly StoredEvent[],
+  from: { readonly seq: number; readonly hash: string },
+  head: Head,
+): ChainFault | null {
   const last = stored.at(-1);
   if (last === undefined || last.seq < head.seq) return { seq: head.seq, fault: "missing" };
   return findChainFault(stored, from) ?? (last.hash === head.hash ? null : { seq: last.seq, fault: "hash" });

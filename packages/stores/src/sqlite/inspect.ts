@@ -8,6 +8,7 @@ import { hasNoLog } from "./file.ts";
 import { checkFormat, unchanging } from "./format.ts";
 import { migrations, sessionTables } from "./schema.ts";
 import { rollBack } from "./transaction.ts";
+import { unsoundIn, type Unsound } from "./unsound.ts";
 
 /** What a look at a store found. Nothing of it was changed. */
 export type StoreLook =
@@ -60,8 +61,8 @@ function inspect(path: string, busyTimeoutMs: number, isAlone: boolean): StoreLo
     if (problems.length > 0) return { type: "damaged", problems };
     const format = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
     if (format < migrations.length) return format === 0 ? { type: "none" } : { type: "older" };
-    const lost = withoutState(db);
-    if (lost.length > 0) return { type: "damaged", problems: lost.map((session) => `the control state of ${session} can't be read`) };
+    const unsound = problemsOf(unsoundIn(db));
+    if (unsound.length > 0) return { type: "damaged", problems: unsound };
     return { type: "whole", ...leftoversIn(db) };
   } catch (error) {
     const failure = storeFailure(error, path);
@@ -74,21 +75,15 @@ function inspect(path: string, busyTimeoutMs: number, isAlone: boolean): StoreLo
   }
 }
 
-/** Sessions with a head or a register that is no JSON, or without those that every session has: a sound file can hold them. */
-function withoutState(db: DatabaseSync): string[] {
-  return db
-    .prepare(
-      `SELECT s.session FROM sessions s LEFT JOIN heads h ON h.session = s.id WHERE s.is_deleted = 0 AND (
-        h.head IS NULL OR NOT json_valid(h.head)
-        OR EXISTS (SELECT 1 FROM registers r WHERE r.session = s.id AND NOT json_valid(r.value))
-        -- What begins a session puts some. One that lost its last events may have none.
-        OR (NOT EXISTS (SELECT 1 FROM registers r WHERE r.session = s.id)
-          AND EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.type IN ('session.created', 'session.forked'))
-          AND EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.seq = s.seq)))
-      ORDER BY s.id LIMIT ${mostProblems}`,
-    )
-    .all()
-    .map(({ session }) => String(session));
+/** The first of them: a sound file can hold what nobody can go on with. */
+function problemsOf({ withoutState, withoutEnd, messages }: Unsound): string[] {
+  return [
+    ...withoutState.map((session) => `the control state of ${session} can't be read`),
+    ...withoutEnd
+      .filter((session) => !withoutState.includes(session))
+      .map((session) => `the log of ${session} has lost events, or doesn't end where the store says`),
+    ...messages.map(({ session, number }) => `a message that waits for ${session} can't be read (${number})`),
+  ].slice(0, mostProblems);
 }
 
 function leftoversIn(db: DatabaseSync): StoreLeftovers {

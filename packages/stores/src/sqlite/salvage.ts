@@ -1,5 +1,5 @@
 import { HoldfastError } from "@holdfast/protocol/error";
-import { deriveState, emptyHead, type Head } from "@holdfast/runtime";
+import { cutHead, deriveState, emptyHead, type Head } from "@holdfast/runtime";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,6 +8,7 @@ import { readRows } from "./copy-readable.ts";
 import { isBusy, isRefused } from "./failure.ts";
 import { openStoreFile } from "./file.ts";
 import { logOn } from "./log.ts";
+import { unreadableMessages, type UnreadableMessage } from "./unsound.ts";
 
 export interface Salvage {
   /** The damaged file, under its new name. */
@@ -16,6 +17,8 @@ export interface Salvage {
   readonly whole: readonly string[];
   /** Of these only the first events are there: they can be read and forked, and nobody can go on with them. */
   readonly partial: readonly { readonly session: string; readonly events: number; readonly of: number }[];
+  /** Messages that waited and can't be read: they stay in the damaged file alone. */
+  readonly setAside: readonly UnreadableMessage[];
   /** Tables in which something could not be read. */
   readonly damaged: readonly string[];
 }
@@ -93,30 +96,30 @@ function openAlone(path: string): DatabaseSync | null {
 async function fill(db: DatabaseSync, old: DatabaseSync | null, path: string): Promise<Omit<Salvage, "aside">> {
   const damaged = tables.flatMap(([table, hasRowid]) => (old !== null && copy(db, old, table, hasRowid) ? [] : [table]));
   const log = logOn(db, path);
+  const setAside = unreadableMessages(db);
+  for (const { session, number } of setAside) takeOut(db, session, number);
   const whole: string[] = [];
   const partial: { session: string; events: number; of: number }[] = [];
   for (const { session, seq } of await log.list({})) {
     const derived = await deriveState(log, session);
     const stored = await log.load(session);
-    if (derived.seq === seq && derived.state !== null) {
-      put(db, session, derived.state.head, derived.state.registers);
+    const told = readable<Head>(stored?.head ?? "null");
+    // The head says where the log ends. Where it is lost, the row does.
+    const isWhole = told === null ? derived.seq === seq : derived.seq === told.seq && derived.hash === told.hash;
+    if (isWhole && derived.state !== null) {
+      put(db, session, derived.seq, derived.state.head, derived.state.registers);
       whole.push(session);
       continue;
     }
-    // The head says that the log was longer: nobody can go on from what may have lost a part.
-    const head = JSON.parse(derived.state?.head ?? "null") as Head | null;
-    const end = derived.state === null ? seq + 1 : seq;
-    put(
-      db,
-      session,
-      JSON.stringify({ ...(head ?? emptyHead), seq: end }),
-      derived.state?.registers ?? (stored?.registers ?? []).filter(isReadable),
-    );
+    // Nobody can go on from what may have lost a part.
+    const head = cutHead(readable<Head>(derived.state?.head ?? "null") ?? emptyHead, derived, told?.seq ?? seq);
+    const registers = derived.state?.registers ?? (stored?.registers ?? []).filter(({ value }) => readable(value ?? "null") !== null);
+    put(db, session, head.seq, JSON.stringify(head), registers);
     cutAfter(db, session, derived.seq);
-    partial.push({ session, events: derived.seq, of: seq });
+    partial.push({ session, events: derived.seq, of: isWhole ? derived.seq : Math.max(derived.seq, told?.seq ?? seq) });
   }
   if (damaged.includes("events")) inOrder(db);
-  return { whole, partial, damaged };
+  return { whole, partial, setAside, damaged };
 }
 
 /** Events that were read from the back are numbered the other way round: the times tell which session changed last. */
@@ -129,12 +132,12 @@ function inOrder(db: DatabaseSync): void {
   db.exec("COMMIT");
 }
 
-function isReadable({ value }: { readonly value: string | null }): boolean {
+/** Null where it is no JSON. */
+function readable<T>(text: string): T | null {
   try {
-    JSON.parse(value ?? "null");
-    return true;
+    return JSON.parse(text) as T;
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -168,11 +171,13 @@ function copy(db: DatabaseSync, old: DatabaseSync, table: string, hasRowid: bool
 function put(
   db: DatabaseSync,
   session: string,
+  seq: number,
   head: string,
   registers: readonly { kind: string; key: string; value: string | null }[],
 ): void {
   const id = Number(db.prepare("SELECT id FROM sessions WHERE session = ?").get(session)?.["id"]);
   db.exec("BEGIN IMMEDIATE");
+  db.prepare("UPDATE sessions SET seq = ? WHERE id = ?").run(seq, id);
   db.prepare("INSERT OR REPLACE INTO heads (session, head) VALUES (?, ?)").run(id, head);
   db.prepare("DELETE FROM registers WHERE session = ?").run(id);
   const insert = db.prepare("INSERT INTO registers (session, kind, key, value) VALUES (?, ?, ?, ?)");
@@ -180,8 +185,17 @@ function put(
   db.exec("COMMIT");
 }
 
-/** Only of its own events: what it shares is another session's. */
+/** Its number stays, so that the same message isn't taken twice. */
+function takeOut(db: DatabaseSync, session: string, number: number): void {
+  db.prepare("UPDATE inbox SET body = NULL WHERE session = (SELECT id FROM sessions WHERE session = ?) AND number = ?").run(
+    session,
+    number,
+  );
+}
+
+/** Only its own events go: what it shares is another session's, of which it shares no more than holds together. */
 function cutAfter(db: DatabaseSync, session: string, seq: number): void {
+  db.prepare("UPDATE sessions SET parent_seq = min(parent_seq, ?) WHERE session = ?").run(seq, session);
   for (const table of ["events", "snapshots"]) {
     db.prepare(`DELETE FROM ${table} WHERE session = (SELECT id FROM sessions WHERE session = ?) AND seq > ?`).run(session, seq);
   }
