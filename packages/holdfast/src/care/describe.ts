@@ -1,5 +1,6 @@
 import { bytes, plural } from "../render/numbers.ts";
 import type { Salvage } from "@holdfast/stores/sqlite";
+import type { ContentsLook } from "@holdfast/stores/file-blobs";
 import { isLostMark } from "./kept-stores.ts";
 import type { CareLook } from "./look.ts";
 
@@ -28,8 +29,7 @@ export function leftoversOf({ store, aside, left, blobs, deadLocks }: CareLook):
 }
 
 /** What is worth knowing, and nobody can mend. */
-export function remarksOn({ aside, blobs, logs }: CareLook): string[] {
-  const missing = blobs?.missing.length ?? 0;
+export function remarksOn({ store, aside, contents, logs }: CareLook): string[] {
   return [
     ...(logs === null || logs.cut.length === 0
       ? []
@@ -37,9 +37,7 @@ export function remarksOn({ aside, blobs, logs }: CareLook): string[] {
     ...(logs === null || logs.lost.length === 0
       ? []
       : [`content that nothing erased is gone: ${named(logs.lost.map(({ session, fault }) => `event ${fault.seq} of ${session}`))}`]),
-    ...(missing === 0
-      ? []
-      : [`${plural(missing, "blob")} that sessions refer to can't be found: images, outputs or earlier contents of files are lost`]),
+    ...(contents === null || store.type !== "whole" ? [] : lostContents(contents, store.contents)),
     ...aside.map((path) =>
       isLostMark(path)
         ? `the session store was gone or empty, beside what its sessions left: nothing of that is taken away while ${path} is there. Put the store back, then delete that mark; delete it as well where you need nothing of those sessions`
@@ -49,10 +47,30 @@ export function remarksOn({ aside, blobs, logs }: CareLook): string[] {
 }
 
 /** How much of the logs was looked at; null where nothing was. */
-export function lookedAt({ logs }: CareLook): string | null {
+export function lookedAt({ logs, contents }: CareLook): string | null {
   if (logs === null || logs.looked + logs.unseen === 0) return null;
-  const unseen = `; ${logs.unseen} that changed before were not looked at: holdfast doctor --repair looks at all`;
-  return `those of ${plural(logs.looked, "session")} hold together${logs.unseen === 0 ? "" : unseen}`;
+  const left = [
+    ...(logs.unseen === 0 ? [] : [`the logs of ${logs.unseen} that changed before`]),
+    ...(contents === null || contents.unread === 0 ? [] : [plural(contents.unread, "older blob")]),
+  ];
+  const unseen = left.length === 0 ? "" : `; not looked at: ${left.join(", ")} (holdfast doctor --repair reads all)`;
+  return `those of ${plural(logs.looked, "session")} hold together${unseen}`;
+}
+
+export const lostSalt = "the salt of the content store is lost or damaged, so none of its contents can be checked";
+
+/** Those that are missing and those that are damaged, with the sessions that refer to them, which miss the most first. */
+function lostContents({ missing, damaged }: ContentsLook, sessionsOf: ReadonlyMap<string, readonly string[]>): string[] {
+  const said = (ids: readonly string[], how: string): string[] => {
+    if (ids.length === 0) return [];
+    const counts = new Map<string, number>();
+    for (const id of ids) for (const session of sessionsOf.get(id) ?? []) counts.set(session, (counts.get(session) ?? 0) + 1);
+    const by = [...counts].sort(([, a], [, b]) => b - a).map(([session, count]) => `${session} (${count})`);
+    return [
+      `${plural(ids.length, "blob")} that sessions refer to ${how}: images, outputs or earlier contents of files are lost. Of ${named(by)}`,
+    ];
+  };
+  return [...said(missing, "can't be found"), ...said(damaged, damaged.length === 1 ? "is damaged" : "are damaged")];
 }
 
 const mostNamed = 5;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { HomeLeftovers } from "@holdfast/node/host/leftovers";
-import type { BlobLook } from "@holdfast/stores/file-blobs";
+import type { BlobLook, ContentsLook } from "@holdfast/stores/file-blobs";
 import type { LogsLook } from "@holdfast/runtime";
 import type { StoreLook } from "@holdfast/stores/sqlite";
 import { describeFault } from "../render/log-fault.ts";
@@ -20,18 +20,22 @@ export interface CareLook {
   readonly logs: LogsLook | null;
   /** Null where the store can't say what is referred to. */
   readonly blobs: BlobLook | null;
+  readonly contents: ContentsLook | null;
   readonly deadLocks: number;
 }
 
 /** Characters of logs that are read without being asked: what half a second is enough for. */
 const mostChars = 20_000_000;
 
+/** Bytes of contents that are read without being asked. */
+const mostBytes = 50_000_000;
+
 /** What a look reads of logs and contents: a bounded part, those of the sessions that changed last first; all; or nothing. */
 export type Extent = "part" | "all" | "none";
 
 /** Changes nothing. Throws `session_newer`, `store_failed`. */
 export async function lookAfter(home: string, extent: Extent): Promise<CareLook> {
-  const [{ inspectStore, openSqliteLog }, { inspectBlobs }, { findLeftovers }, { livingIn }] = await Promise.all([
+  const [{ inspectStore, openSqliteLog }, { examineContents, inspectBlobs }, { findLeftovers }, { livingIn }] = await Promise.all([
     import("@holdfast/stores/sqlite"),
     import("@holdfast/stores/file-blobs"),
     import("@holdfast/node/host/leftovers"),
@@ -43,6 +47,7 @@ export async function lookAfter(home: string, extent: Extent): Promise<CareLook>
   let store = inspectStore(storePath(home));
   const aside = await keptStores(home);
   let blobs: BlobLook | null = null;
+  let contents: ContentsLook | null = null;
   let logs: LogsLook | null = null;
   if (store.type === "whole") {
     const log = openSqliteLog(storePath(home));
@@ -50,15 +55,26 @@ export async function lookAfter(home: string, extent: Extent): Promise<CareLook>
       const { examineLogs } = await import("@holdfast/runtime/session/examine");
       logs = extent === "none" ? null : await examineLogs(log, extent === "all" ? undefined : mostChars);
       if (logs !== null && logs.broken.length > 0) store = { type: "damaged", problems: brokenIn(logs) };
-      blobs = await inspectBlobs(join(home, "blobs"), await log.referencedBlobs(), blobGraceMs);
+      const referenced = await log.referencedBlobs();
+      blobs = await inspectBlobs(join(home, "blobs"), referenced, blobGraceMs);
+      contents =
+        extent === "none" ? null : await examineContents(join(home, "blobs"), referenced, extent === "all" ? undefined : mostBytes);
     } finally {
       await log.close();
     }
   }
-  if (store.type !== "whole") return { store, aside, left: { ...found, commands: [] }, logs, blobs: null, deadLocks: 0 };
+  if (store.type !== "whole") return { store, aside, left: { ...found, commands: [] }, logs, blobs: null, contents, deadLocks: 0 };
   const { sessions, locks } = store;
   const commands = found.commands.filter(({ session }) => !sessions.has(session));
-  return { store, aside, left: { ...found, commands }, logs, blobs, deadLocks: locks.filter(({ owner }) => !isAlive(owner)).length };
+  return {
+    store,
+    aside,
+    left: { ...found, commands },
+    logs,
+    blobs,
+    contents,
+    deadLocks: locks.filter(({ owner }) => !isAlive(owner)).length,
+  };
 }
 
 const mostProblems = 5;

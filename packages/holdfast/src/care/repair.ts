@@ -1,5 +1,6 @@
-import { rm } from "node:fs/promises";
-import { isHoldfastError } from "@holdfast/protocol/error";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import type { Salvage } from "@holdfast/stores/sqlite";
 import type { OpenHost } from "../runtime-api.ts";
 import { storePath } from "./kept-stores.ts";
@@ -8,7 +9,26 @@ import { blobGraceMs, lookAfter, type CareLook } from "./look.ts";
 /** Saves what can be read of a damaged store. Throws `store_failed` where a process has it open. */
 export async function salvage(home: string, now: Date): Promise<Salvage> {
   const { salvageStore } = await import("@holdfast/stores/sqlite");
-  return salvageStore(storePath(home), now.toISOString().replace(/[:.]/g, "-"));
+  return salvageStore(storePath(home), stampOf(now));
+}
+
+/**
+ * Contents without their salt can't be told from others: they are kept under another name, and new ones begin. Returns that name.
+ * Throws `store_failed` where a process is at work.
+ */
+export async function setContentsAside(home: string, { store, deadLocks }: CareLook, now: Date): Promise<string> {
+  if (store.type === "whole" && store.locks.length > deadLocks) {
+    throw new HoldfastError("store_failed", "another process works with the content store", {
+      hint: "end every holdfast that uses it, then try again",
+    });
+  }
+  const aside = join(home, `blobs.damaged-${stampOf(now)}`);
+  await rename(join(home, "blobs"), aside);
+  return aside;
+}
+
+function stampOf(now: Date): string {
+  return now.toISOString().replace(/[:.]/g, "-");
 }
 
 /** Takes away what a look names, each thing looked at once more before it goes. */

@@ -193,7 +193,17 @@ async function checkStore(io: Io, hosts: Hosts, home: string, config: Config | n
       const { salvage } = await import("../care/repair.ts");
       found.push({ about: "store", state: "note", text: words.salvaged(await salvage(home, new Date())) });
     }
-    const look = damage === null ? first : await lookAfter(home, "all");
+    let look = damage === null ? first : await lookAfter(home, "all");
+    if (look.contents?.salt === "lost" && !repairs) {
+      const offer = "holdfast doctor --repair keeps them under another name and begins anew";
+      return [...found, { about: "store", state: "problem", text: `${words.lostSalt}; ${offer}, or restore blobs/salt from a backup` }];
+    }
+    if (look.contents?.salt === "lost") {
+      const { setContentsAside } = await import("../care/repair.ts");
+      const aside = await setContentsAside(home, look, new Date());
+      found.push({ about: "store", state: "note", text: `${words.lostSalt}: they are kept as ${aside}, and new ones begin` });
+      look = await lookAfter(home, "all");
+    }
     const left = words.leftoversOf(look).join("; ");
     found.push(...(await checkHost(io, hosts, home, config, repairs && left !== "" ? look : null)));
     const logs = words.lookedAt(look);

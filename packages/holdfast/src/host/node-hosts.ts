@@ -3,6 +3,7 @@ import { delimiter, join } from "node:path";
 import type { ExplainingPolicy, PolicyOptions, RuleData } from "@holdfast/policy";
 import type { BlobStore, Log, Policy, Ports, Sandbox, SandboxRecipe } from "@holdfast/runtime";
 import type { HostOptions, HostWorkspace, OpenHost, OpenStore } from "../runtime-api.ts";
+import { isHoldfastError } from "@holdfast/protocol/error";
 import { createBounded } from "@holdfast/node/host/bounded";
 import { clock } from "@holdfast/node/host/clock";
 import { ids } from "@holdfast/node/host/ids";
@@ -29,7 +30,7 @@ import { createWakeups } from "@holdfast/node/host/wakeups";
 
 /** What reading sessions and posting to them takes: neither tools nor commands nor the workspace are loaded. */
 export async function openStore(options: HostOptions): Promise<OpenStore> {
-  const [runtime, { log }, held] = await Promise.all([import("@holdfast/runtime"), openStores(options), heldValues(options)]);
+  const [runtime, log, held] = await Promise.all([import("@holdfast/runtime"), openLog(options), heldValues(options)]);
   const secrets = { get: async () => null, values: () => held };
   return {
     ports: { log, ids, clock, wakeups: createWakeups(bellOf(options)), processes: { isAlive: livingIn(options.home) }, secrets },
@@ -56,18 +57,23 @@ function lazyPolicy(options: PolicyOptions): Required<Policy> & { load(): void }
   };
 }
 
-async function openStores({ home, isEphemeral }: HostOptions): Promise<{ log: Log; blobs: BlobStore }> {
-  if (isEphemeral) {
-    const { createMemoryBlobs, createMemoryLog } = await import("@holdfast/stores");
-    return { log: createMemoryLog(), blobs: createMemoryBlobs() };
-  }
-  const [{ openSqliteLog }, { openFileBlobs }] = await Promise.all([
-    import("@holdfast/stores/sqlite"),
-    import("@holdfast/stores/file-blobs"),
-  ]);
+async function openLog({ home, isEphemeral }: HostOptions): Promise<Log> {
+  if (isEphemeral) return (await import("@holdfast/stores")).createMemoryLog();
+  const { openSqliteLog } = await import("@holdfast/stores/sqlite");
   await noteLostStore(home);
-  const mayCollect = async (): Promise<boolean> => (await keptStores(home)).length === 0;
-  return { log: makingRoom(openSqliteLog(storePath(home)), home), blobs: openFileBlobs(join(home, "blobs"), mayCollect) };
+  return makingRoom(openSqliteLog(storePath(home)), home);
+}
+
+/** `forWork`: it must be usable. Who reads sessions hears of a lost salt where a content is asked for. */
+async function openContents({ home, isEphemeral }: HostOptions, forWork: boolean): Promise<BlobStore> {
+  if (isEphemeral) return (await import("@holdfast/stores")).createMemoryBlobs();
+  const { openFileBlobs, unusableBlobs } = await import("@holdfast/stores/file-blobs");
+  try {
+    return openFileBlobs(join(home, "blobs"), async () => (await keptStores(home)).length === 0);
+  } catch (error) {
+    if (forWork || !isHoldfastError(error, "session_corrupt")) throw error;
+    return unusableBlobs(error);
+  }
 }
 
 /** Everything a session in this workspace needs. Independent parts are loaded side by side: start-up is what a person waits for. */
@@ -85,7 +91,8 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     tools,
     checks,
     harness,
-    { log, blobs: stored },
+    log,
+    stored,
     signer,
     rules,
   ] = await Promise.all([
@@ -98,7 +105,8 @@ export async function openHost(options: HostOptions, workspace: HostWorkspace): 
     import("@holdfast/tools"),
     import("@holdfast/checks"),
     import("@holdfast/harness"),
-    openStores(options),
+    openLog(options),
+    openContents(options, roots.length > 0),
     isEphemeral ? createPassingSigner() : openSigner(join(home, "keys", "signing.pem")),
     loadPolicy({ home, userHome: user, project: roots[0]?.path ?? null, isTrusted: reach.isTrusted, env }),
   ]);

@@ -214,6 +214,38 @@ test("a message that can't be read stops a session before another is posted; a c
   expect((await place.start(["fork", session]).finished).code).toBe(0);
 });
 
+test("contents that are gone or damaged are named by session; without their salt logs can be read, and repair begins anew", async () => {
+  const place = await createPlace((results) => (results.length === 0 ? { calls: [command("echo more > README.md")] } : { text: "Done." }));
+  await place.exec("--sandbox", "off", "--approvals", "allow", "go");
+  const session = await place.session();
+  const blobs = join(homeOf(place), "blobs");
+  const db = new DatabaseSync(storeOf(place));
+  const [gone = "", cut = ""] = db
+    .prepare("SELECT blob FROM blob_refs ORDER BY blob")
+    .all()
+    .map(({ blob }) => join(blobs, String(blob).slice(0, 2), String(blob)));
+  db.close();
+  rmSync(gone);
+  truncateSync(cut, 1);
+  const { text } = await doctor(place);
+  for (const how of ["can't be found", "is damaged"]) {
+    expect(text).toContain(
+      `1 blob that sessions refer to ${how}: images, outputs or earlier contents of files are lost. Of ${session} (1)`,
+    );
+  }
+
+  rmSync(join(blobs, "salt"));
+  for (const args of [["list"], ["show", session], ["verify", session], ["export", session, "-o", join(place.home, "export.md")]]) {
+    expect(await place.start(["sessions", ...args]).finished).toMatchObject({ code: 0 });
+  }
+  expect(await place.exec("another")).toMatchObject({ code: 1, stderr: expect.stringContaining("session_corrupt") as string });
+  expect(await doctor(place)).toMatchObject({ code: 1, text: expect.stringContaining("the salt of the content store is lost") as string });
+  const repaired = await doctor(place, "--repair");
+  expect([repaired.code, repaired.text.includes("blobs.damaged-"), repaired.text.includes(`Of ${session} (`)]).toEqual([0, true, true]);
+  expect((await place.exec("another")).code).toBe(0);
+  expect((await place.exec("resume", session, "and on")).code).toBe(0);
+});
+
 test.each(["moved away", "emptied"])(
   "beside a store that was %s, what its sessions left stays until somebody says otherwise",
   async (how) => {

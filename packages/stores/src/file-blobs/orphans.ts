@@ -7,8 +7,6 @@ export interface BlobLook {
   /** What `collect` with the same grace period would delete. */
   readonly orphans: number;
   readonly bytes: number;
-  /** Ids that are referred to, and whose content isn't there. */
-  readonly missing: readonly string[];
 }
 
 /** Looks at a content store without changing it. */
@@ -29,5 +27,5 @@ export async function inspectBlobs(folder: string, referenced: ReadonlySet<strin
     orphans += 1;
     bytes += found.size;
   }
-  return { orphans, bytes, missing: [...referenced].filter((id) => !paths.has(id)) };
+  return { orphans, bytes };
 }

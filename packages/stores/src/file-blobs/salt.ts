@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { syncFolder, systemCode, writeDurablySync } from "../durable-files.ts";
 
-const saltBytes = 32;
+export const saltBytes = 32;
 
 /**
  * The store's salt, made at first use. It is linked into place whole, so of two processes that make one at the same
@@ -43,6 +43,6 @@ function readIfThere(path: string): Uint8Array | null {
 
 function lostSalt(path: string, how: "missing" | "damaged"): HoldfastError {
   return new HoldfastError("session_corrupt", `the salt of the content store is ${how}: ${path}`, {
-    hint: "restore the file from a backup, or move the whole folder away to start with an empty store",
+    hint: "restore the file from a backup, or have holdfast doctor --repair set the contents aside and begin anew",
   });
 }

@@ -22,6 +22,8 @@ export type StoreLook =
 export interface StoreLeftovers {
   /** Every session of which anything is left, also deleted ones that forks share. */
   readonly sessions: ReadonlySet<string>;
+  /** Contents, by id, with the sessions that refer to them. */
+  readonly contents: ReadonlyMap<string, readonly string[]>;
   /** Rows that belong to no session. */
   readonly strayRows: number;
   /** Locks, by name, with their holders, dead or alive. */
@@ -95,6 +97,7 @@ function leftoversIn(db: DatabaseSync): StoreLeftovers {
         .all()
         .map((row) => String(row["session"])),
     ),
+    contents: contentsIn(db),
     strayRows: sessionTables.reduce((sum, table) => sum + strayIn(table), 0),
     locks: db
       .prepare(`SELECT name, ${ownerColumns} FROM locks`)
@@ -104,6 +107,16 @@ function leftoversIn(db: DatabaseSync): StoreLeftovers {
       .prepare("SELECT s.session, r.key AS itemId FROM registers r JOIN sessions s ON s.id = r.session WHERE r.kind = 'erasing'")
       .all() as unknown as StoreLeftovers["erasures"],
   };
+}
+
+/** Earlier versions also noted the empty id of an output that a check didn't have. */
+function contentsIn(db: DatabaseSync): Map<string, string[]> {
+  const contents = new Map<string, string[]>();
+  const find = "SELECT b.blob, s.session FROM blob_refs b JOIN sessions s ON s.id = b.session WHERE b.blob <> '' AND s.is_deleted = 0";
+  for (const { blob, session } of db.prepare(find).all()) {
+    contents.set(String(blob), [...(contents.get(String(blob)) ?? []), String(session)]);
+  }
+  return contents;
 }
 
 const isStray = "session NOT IN (SELECT id FROM sessions)";
