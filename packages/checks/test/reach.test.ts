@@ -20,6 +20,7 @@ describe("what a source must not do to its tests", () => {
     ["a.py", 'tested = any("test" in one for one in sys.argv)'],
     ["a.py", "from unittest import TestCase"],
     ["a.py", "import os, pytest"],
+    ["shop/__init__.py", "def load_tests(loader, found, pattern):"],
     ["a.py", 'ANY = importlib.import_module("unittest.mock").ANY'],
     ["a.py", "class Any:\n    def __eq__(self, other):\n        # always\n        return True"],
     ["a.py", "sys.exit = lambda *_: None"],

@@ -44,6 +44,12 @@ const rules: readonly ReachRule[] = [
     files: python,
     pattern: /sys\.modules[^\n]*(?:unittest|pytest)|["'](?:unittest|_?pytest)(?:\.[\w.]+)?["']/,
   },
+  {
+    // What unittest asks a package for by name. Hooks of pytest count only where its own files name their module.
+    id: "says which tests run",
+    files: python,
+    pattern: /\b(?:load_tests|setUpModule|_testMethodName)\b/,
+  },
   { id: "names a test library", files: perlModule, pattern: /\bTest::(?!\w+::Plugin)\w+|\bTest2\b|\bTAP::/ },
   {
     id: "names a test library",
