@@ -5,7 +5,7 @@ import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
 import { countWeakness, executed, showsFailures } from "./count-weakness.ts";
 import { followBuilds } from "./builds.ts";
 import { type CheckInputs, findInputs, keyOf } from "./inputs.ts";
-import { leftOutputs } from "./left-outputs.ts";
+import { leftOutputs, newTargets } from "./left-outputs.ts";
 import { outputsOf, ownReport } from "./own-report.ts";
 import { followInstalls } from "./installs.ts";
 import { changedInputs, restoredInputs } from "./original.ts";
@@ -250,7 +250,8 @@ async function weighSurroundings(
   const reports = [...unsigned.reports, ...folders].filter(({ path }) => !isAccepted(path));
   const trees = { baseline: held.manifest, before: bound.before.manifest, after: bound.after.manifest };
   const own = ownReport(round.check, input.files)?.path ?? null;
-  const left = await leftOutputs(input.observer, outputsOf(round.check, input.files), own, trees);
+  const outputs = outputsOf(round.check, input.files);
+  const left = [...(await newTargets(input.observer, now, trees)), ...(await leftOutputs(input.observer, outputs, own, trees))];
   if (unbuilt.length === 0 && reports.length === 0 && left.length === 0) return weaknesses;
   // A check that builds what it needs, or needs none of it, passes without the old output too, with as many tests.
   const keys = [...unbuilt.map(([key]) => key), ...[...reports, ...left].map(keyOf)];

@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { utimesSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandCheck } from "../src/index.ts";
 import { makePlace, type Place } from "./place.ts";
 
@@ -38,3 +40,33 @@ for (const [what, ignores, outputs] of [
     expect(await ending(ignores, right, `${right}\n`, [...outputs])).toEqual({ verdict: "pass", kinds: [] });
   });
 }
+
+describe("what make takes for done", () => {
+  const rules = "test: $(patsubst %,%.tested,$(wildcard lib/*.sh))\n%.tested: %\n\tsh test/f.sh && touch $@\n";
+  const ended = async (last: string, stamp: string | null) => {
+    place.write("Makefile", rules);
+    place.write("lib/f.sh", wrong);
+    place.commit();
+    const check = commandCheck("make test");
+    const baseline = await place.baseline(check);
+    place.write("lib/f.sh", last);
+    if (stamp !== null) {
+      place.write(stamp, "ok\n");
+      utimesSync(join(place.dir, stamp), new Date("2099-01-01"), new Date("2099-01-01"));
+    }
+    const { evidence, verdict } = await place.round(baseline, check);
+    return { verdict: verdict.verdict, kinds: evidence.flatMap(({ weaknesses }) => weaknesses.map(({ kind }) => kind)) };
+  };
+
+  test("a stamp that the session wrote shows nothing", async () => {
+    expect(await ended(`${wrong}\n`, "lib/f.sh.tested")).toEqual({ verdict: "weak", kinds: ["stale_build"] });
+  });
+
+  test("what passes also where it is made anew passes", async () => {
+    expect(await ended(right, "lib/f.sh.tested")).toEqual({ verdict: "pass", kinds: [] });
+  });
+
+  test("a stamp of the check's own run is made anew too", async () => {
+    expect(await ended(right, null)).toEqual({ verdict: "pass", kinds: [] });
+  });
+});

@@ -1,5 +1,5 @@
 import { constants, existsSync } from "node:fs";
-import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readlink, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { IgnoredEntry, Place, ScratchChange, ScratchCopy } from "@holdfast/runtime";
 import type { Manifest } from "./manifest.ts";
@@ -13,6 +13,7 @@ const ignoredBound = { bytes: 256 * 1024 * 1024, files: 20_000 };
 const copiesAtOnce = 16;
 /** A copy that a crash left behind is removed after this time. */
 const leftoverMs = 24 * 60 * 60 * 1000;
+const longAgo = new Date("2000-01-01T00:00:00Z");
 
 type Bind = ScratchCopy["binds"][number];
 
@@ -102,6 +103,7 @@ async function put(copy: string, change: ScratchChange): Promise<void> {
   else {
     await writeFile(path, change.content);
     await chmod(path, change.kind === "executable" ? 0o755 : 0o644);
+    if (change.isOld === true) await utimes(path, longAgo, longAgo);
   }
 }
 

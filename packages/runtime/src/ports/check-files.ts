@@ -20,10 +20,11 @@ export interface IgnoredEntry extends Place {
   readonly isDependency: boolean;
 }
 
-/** How a scratch copy differs from the workspace: this file has this content, or (null) is not there. */
+/** How a scratch copy differs from the workspace: this file has this content, or (null) is not there. `isOld`: it is older than all others. */
 export interface ScratchChange extends Place {
   readonly content: Uint8Array | null;
   readonly kind: ManifestEntry["kind"];
+  readonly isOld?: true;
 }
 
 export interface ScratchCopy {
