@@ -95,11 +95,14 @@ describe.each([{ git: true }, { git: false }])("with git: $git", ({ git }) => {
     };
     marks(".tool_cache", "# Made by a tool.\n*\n");
     place.write(".tool_cache/v/last", "x");
+    place.write(".tool_cache/.cache/units", "x");
     marks("src", "*\n");
     marks("part", "*\n!code.ts\n");
+    marks("lib/coverage", "*\n");
     const after = await place.observer().snapshot(before.manifest);
-    const ofPart = ["part/.gitignore", "part/CACHEDIR.TAG"];
-    expect(await names(place, after.manifest)).toEqual(["a", ...ofPart, "src/.gitignore", "src/CACHEDIR.TAG", "src/b.ts"]);
+    const files = (folder: string): string[] => [`${folder}/.gitignore`, `${folder}/CACHEDIR.TAG`];
+    const known = [".tool_cache/.cache/units", "a", ...files("lib/coverage"), ...files("part"), ...files("src"), "src/b.ts"];
+    expect(await names(place, after.manifest)).toEqual(known);
   });
 
   test("what the baseline ignored stays ignored, folders that ignore themselves among it", async () => {

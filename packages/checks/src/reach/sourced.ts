@@ -18,7 +18,9 @@ function isHeld(word: string, path: string, text: string, named: RegExp): boolea
   const variable = /^["']?\$\{?(\w+)\}?["']?$/.exec(word)?.[1];
   if (variable === undefined) return false;
   const folder = nameOf(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
-  const given = [...text.matchAll(new RegExp(`\\b(?:${variable}=|for\\s+${variable}\\s+in\\s)([^\\n]*)`, "g"))].map(([, value = ""]) => value);
+  const given = [...text.matchAll(new RegExp(`\\b(?:${variable}=|for\\s+${variable}\\s+in\\s)([^\\n]*)`, "g"))].map(
+    ([, value = ""]) => value,
+  );
   return given.some((value) => named.test(value) || (/\*/.test(value) && (folder === "" || value.includes(`${folder}/`))));
 }
 

@@ -22,9 +22,7 @@ export async function listIgnored(git: Git, roots: readonly { readonly id: strin
     }
     for (const entry of await plainIgnored(root.path)) entries.push({ root: root.id, ...entry });
   }
-  return roots
-    .flatMap(({ id }) => wholeCaches(leaves(entries.filter(({ root }) => root === id))))
-    .filter((entry) => exists(roots, entry));
+  return roots.flatMap(({ id }) => wholeCaches(leaves(entries.filter(({ root }) => root === id)))).filter((entry) => exists(roots, entry));
 }
 
 /** Git names what lies in a folder that ignores itself one by one: a tool's cache is one thing. */

@@ -1,5 +1,6 @@
 import { regularText } from "../files/regular.ts";
 import { fsPath } from "./names.ts";
+import { cacheNames, reportFolders } from "./tools.ts";
 
 /** How a tool marks a folder as its cache (bford.info/cachedir). */
 const mark = "Signature: 8a477f597d28d172789f06886806bc55";
@@ -7,7 +8,8 @@ const markFile = "/CACHEDIR.TAG";
 
 /**
  * `paths` below `top` without the caches that tools made for themselves, as pytest, ruff and mypy do: folders that bear the
- * mark and whose own ignore file leaves nothing of them to git. No such folder is one that `isKnown` to hold files in scope.
+ * mark and whose own ignore file leaves nothing of them to git. No such folder is one that `isKnown` to hold files in
+ * scope. What has a name under which no signature looks stays in scope.
  */
 export function withoutCaches(top: string, paths: readonly string[], isKnown: (folder: string) => boolean): readonly string[] {
   const text = (path: string): string => regularText(fsPath(top, path), { followsLink: false }) ?? "";
@@ -16,13 +18,18 @@ export function withoutCaches(top: string, paths: readonly string[], isKnown: (f
   const caches = cachesAmong(paths)
     .filter(isCache)
     .map((folder) => `${folder}/`);
-  return caches.length === 0 ? paths : paths.filter((path) => !caches.some((folder) => path.startsWith(folder)));
+  const isOf = (path: string, folder: string): boolean => path.startsWith(folder) && !isUnsigned(path.slice(folder.length));
+  return caches.length === 0 ? paths : paths.filter((path) => !caches.some((folder) => isOf(path, folder)));
 }
 
 /** Folders among `paths` with both of a cache's files. */
 export function cachesAmong(paths: readonly string[]): string[] {
   const marked = paths.filter((path) => path.endsWith(markFile)).map((path) => path.slice(0, -markFile.length));
-  return marked.filter((folder) => paths.includes(`${folder}/.gitignore`));
+  return marked.filter((folder) => paths.includes(`${folder}/.gitignore`) && !reportFolders.has(folder.slice(folder.lastIndexOf("/") + 1)));
+}
+
+function isUnsigned(path: string): boolean {
+  return path.split("/").some((name) => cacheNames.has(name) || reportFolders.has(name));
 }
 
 function ignoresAll(rules: string): boolean {

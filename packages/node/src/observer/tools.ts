@@ -42,3 +42,14 @@ export const rebuiltFolders: ReadonlySet<string> = new Set([
   ".mypy_cache",
   ".ruff_cache",
 ]);
+
+/** Folders that tools write for people: where they are ignored, no check is held to what is in them. */
+export const reportFolders: ReadonlySet<string> = new Set([
+  "coverage",
+  "htmlcov",
+  ".nyc_output",
+  ".coverage",
+  "test-results",
+  "playwright-report",
+  "__pycache__",
+]);
