@@ -9,7 +9,7 @@ import { leftOutputs, newTargets } from "./left-outputs.ts";
 import { outputsOf, ownReport } from "./own-report.ts";
 import { followInstalls } from "./installs.ts";
 import { changedInputs, restoredInputs } from "./original.ts";
-import { asInputs, findReach, testText } from "./reach/reach.ts";
+import { asInputs, findReach, type Reach, testText } from "./reach/reach.ts";
 import { namedOutside, type NewLines } from "./reach/outside.ts";
 import { namedEmptyFolders } from "./reach/empty-folders.ts";
 import { guardedRun } from "./reach/guarded.ts";
@@ -182,7 +182,7 @@ async function weighInputs(held: Held): Promise<{
   const watched = reach.mayReach.filter((path) => !isAccepted(path));
   const asking = reach.mayAsk.filter((path) => !isAccepted(path));
   if (weaknesses.length === 0 && watched.length + asking.length > 0 && bound.run.durationMs <= watchedUpToMs)
-    weaknesses.push(...(await weighWatched(held, watched, asking)));
+    weaknesses.push(...(await weighWatched(held, watched, asking, reach)));
   return { weaknesses, originalInputsRun, mayDiffer: reach.mayDiffer, newLines: reach.newLines };
 }
 
@@ -191,8 +191,9 @@ async function weighWatched(
   { input, rounds, round, bound, now, first }: Held,
   watched: readonly string[],
   asking: readonly string[],
+  { opened, compared }: Pick<Reach, "opened" | "compared">,
 ): Promise<Weakness[]> {
-  const { run, isGuarded } = await guardedRun(input, rounds, round, bound.after.manifest, now, { watched, asking });
+  const { run, isGuarded } = await guardedRun(input, rounds, round, bound.after.manifest, now, { watched, asking, opened, compared });
   const [ran, wanted] = [await executed(run, first, input.blobs), await executed(bound.run, first, input.blobs)];
   const all = some([...watched, ...asking]);
   if (!run.passed || showsFailures(first, run) || (wanted !== null && wanted > (ran ?? 0)))

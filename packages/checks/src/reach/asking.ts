@@ -17,6 +17,7 @@ export const mayAsk: readonly { readonly files: RegExp; readonly pattern: RegExp
   { files: script, pattern: /\basync_hooks\b|\basyncId\b|\b(?:execution|trigger)Async\w+/ },
   { files: script, pattern: /\bnetworkInterfaces\b/ },
   { files: python, pattern: /\b(?:handlers|hasHandlers|meta_path|stdin|stdout|stderr|breakpointhook|unraisablehook|if_nameindex)\b/ },
+  { files: python, pattern: /\bcompare\s*=\s*False\b/ },
   { files: /\.rs$/, pattern: /\bdebug_assertions\b/ },
   {
     // The copy's files are as new as those of a clone.

@@ -4,6 +4,7 @@ import { type CheckInputs, placeOf } from "../inputs.ts";
 import type { Round, Rounds } from "../rounds.ts";
 import type { VerifierInput } from "../verifier-input.ts";
 import { pythonGuard } from "./python-guard.ts";
+import type { Reach } from "./reach.ts";
 import { type Guard, markOf, nodeOption, type Watched, watchEnvironment, watchFolder } from "./watch.ts";
 
 /** Lines that set what the guard is loaded by, in a shell's or a runner's words. */
@@ -50,7 +51,7 @@ export async function guardedRun(
   round: Round,
   manifest: string,
   { inputs, named }: CheckInputs,
-  { watched, asking }: { readonly watched: readonly string[]; readonly asking: readonly string[] },
+  { watched, asking, opened, compared }: Pick<Reach, "opened" | "compared"> & Readonly<Record<"watched" | "asking", readonly string[]>>,
 ): Promise<{ readonly run: CheckRun; readonly isGuarded: boolean }> {
   const home = placeOf(files, files.cwd);
   const root = home?.root ?? "";
@@ -61,7 +62,9 @@ export async function guardedRun(
   const guardIn = (cwd: string): Guard => ({ watched: sources, folder: `${cwd}/${watchFolder}`, nonce });
   const put = (path: string, text: string): ScratchChange => ({ root, path, kind: "file", content: new TextEncoder().encode(text) });
   // Where the copy lies is known to the run alone: its variables say it, also to lines that set others of their own.
-  const changes = [put(`${folder}/sitecustomize.py`, withMark(pythonGuard(sources), markOf({ nonce }, "python")))];
+  const changes = [put(`${folder}/sitecustomize.py`, withMark(pythonGuard(sources, compared), markOf({ nonce }, "python")))];
+  for (const { entry, text } of opened)
+    changes.push({ ...put(entry.path, text), root: entry.root, kind: entry.kind === "executable" ? "executable" : "file" });
   for (const { entry } of inputs.values()) {
     if (entry.root !== root || entry.kind === "link" || isCode.test(entry.path) || entry.size > mostBytes) continue;
     const bytes = await observer.content(manifest, entry);

@@ -1,3 +1,4 @@
+import { pythonCompared } from "./python-compared.ts";
 import { plainPython } from "./plain-python.ts";
 import { status } from "./watch.ts";
 
@@ -6,7 +7,7 @@ import { status } from "./watch.ts";
  * it with 86, and so does a comparison of its own that is equal to everything. What it raises to end the process and a test
  * catches is none of that: only the interpreter itself reads a status with no code around it.
  */
-export function pythonGuard(watched: readonly string[]): string {
+export function pythonGuard(watched: readonly string[], compared: readonly string[] = []): string {
   return `import atexit, builtins, functools, gc, os, sys, unittest
 from unittest import case, loader, result, runner, suite
 
@@ -176,6 +177,7 @@ def _says_equal_unheld():
             return True
     return False
 
+${pythonCompared(compared, status)}
 
 _equal = unittest.TestCase.assertEqual
 

@@ -9,6 +9,7 @@ import { fixtures, testFiles } from "../toolchains.ts";
 import { hidesFiles, isIgnoreFile } from "./ignores.ts";
 import { inlineTests } from "./inline.ts";
 import { mayAsk } from "./asking.ts";
+import { comparedFields, withOpenFields } from "./compared.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import type { NewLines } from "./outside.ts";
 import { isSourced } from "./sourced.ts";
@@ -38,6 +39,9 @@ export interface Reach {
   readonly mayReach: readonly string[];
   /** Paths of files that ask for what may differ under test: a watched run shows whether the tests' outcome hangs on it. */
   readonly mayAsk: readonly string[];
+  /** What a watched run has in place of such a file, and parts of values that are compared there as before. */
+  readonly opened: readonly { readonly entry: ManifestEntry; readonly text: string }[];
+  readonly compared: readonly string[];
   /** Something new can make one run differ from the next. */
   readonly mayDiffer: boolean;
   /** What the changed sources say that they did not say before. */
@@ -58,6 +62,8 @@ export async function findReach(
   const reaching: Reach["reaching"][number][] = [];
   const may: string[] = [];
   const asks: string[] = [];
+  const opened: Reach["opened"][number][] = [];
+  const compared: string[] = [];
   let differs = false;
   const changed = await changedSources(files, manifests, inputs);
   const sourced = await sourcedText(files, manifests.after, changed, testText);
@@ -71,6 +77,9 @@ export async function findReach(
         (one.namedByTests !== undefined ? findsNamed(one.pattern, text, testText, one.namedByTests) : one.pattern.test(text)) &&
         (one.onlySourced !== true || isSourced(entry.path, sourced)),
     );
+    const open = entry.kind === "link" ? null : withOpenFields(entry.path, was, is, testText);
+    if (open !== null) opened.push({ entry, text: open });
+    compared.push(...comparedFields(entry.path, was));
     const inline = inlineTests(entry.path);
     const found = (what: string, part: FilePart | null = null): unknown => reaching.push({ entry, what, part, isGone });
     if (rule !== undefined) found(rule.id);
@@ -82,13 +91,15 @@ export async function findReach(
     else if (!looked.has(entry.path) && (await isSupport(files, manifests.after, { entry, was, is }, inputs, testText, declares)))
       found("is a part of the tests");
     else if (mayReach.some((one) => one.files.test(entry.path) && one.pattern.test(text))) may.push(entry.path);
-    else if (mayAsk.some((one) => one.files.test(entry.path) && one.pattern.test(text))) asks.push(entry.path);
+    else if (open !== null || mayAsk.some((one) => one.files.test(entry.path) && one.pattern.test(text))) asks.push(entry.path);
     differs ||= mayDiffer.test(text);
   }
   return {
     reaching,
     mayReach: may,
     mayAsk: asks,
+    opened,
+    compared,
     mayDiffer: differs,
     newLines: changed.map(({ entry, text }) => ({ root: entry.root, path: entry.path, text })),
   };
