@@ -142,6 +142,18 @@ test("a head and registers that are lost follow from the events again", async ()
   await log.close();
 });
 
+test("a snapshot that can't be read is left out, and its session follows from the events", async () => {
+  await makeStore();
+  const db = new DatabaseSync(path);
+  db.exec("INSERT INTO snapshots (session, seq, head, registers) SELECT id, 2, '{', '[' FROM sessions");
+  db.exec("UPDATE heads SET head = '{'");
+  db.close();
+  expect((await salvageStore(path, "now")).whole).toHaveLength(logs.length);
+  const log = openSqliteLog(path);
+  expect(await log.snapshot(logs[0]?.row.session ?? "", 2)).toBeNull();
+  await log.close();
+});
+
 test("in a sound file, logs that lost events or have another end, and messages that can't be read, are found and mended", async () => {
   await makeStore();
   const [cut, gap, late, early, changed] = logs.map(({ row }) => row.session);

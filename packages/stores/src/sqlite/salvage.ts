@@ -95,6 +95,8 @@ function openAlone(path: string): DatabaseSync | null {
 
 async function fill(db: DatabaseSync, old: DatabaseSync | null, path: string): Promise<Omit<Salvage, "aside">> {
   const damaged = tables.flatMap(([table, hasRowid]) => (old !== null && copy(db, old, table, hasRowid) ? [] : [table]));
+  // They only save reading the events before them.
+  db.exec("DELETE FROM snapshots WHERE NOT (json_valid(head) AND json_valid(registers))");
   const log = logOn(db, path);
   const setAside = unreadableMessages(db);
   for (const { session, number } of setAside) takeOut(db, session, number);
