@@ -38,18 +38,19 @@ test.each([
   expect(python("test_plain.py")).toBe(86);
 });
 
-test.each([
-  "",
-  "    def __hash__(self):\n        return hash(self.cents)\n",
-])("a comparison that leaves it to the other is none with everything, however it was given to its class", (more) => {
-  const compare = "def __eq__(self, other):\n        if not isinstance(other, V):\n            return NotImplemented\n        return self.cents == other.cents\n";
-  const made = "    def __init__(self, cents=0):\n        self.cents = cents\n";
-  write("test_plain.py", "from total import V\nassert V(3) == V(3)\nassert V(3) != 3 and V(3) != V(4)\n");
-  write("total.py", `class V:\n${made}    ${compare}${more}`);
-  expect(python("test_plain.py")).toBe(0);
-  write("total.py", `class V:\n${made}${more}\n\n${compare.replace(/^ {4}/gm, "")}\nV.__eq__ = __eq__\n`);
-  expect(python("test_plain.py")).toBe(0);
-});
+test.each(["", "    def __hash__(self):\n        return hash(self.cents)\n"])(
+  "a comparison that leaves it to the other is none with everything, however it was given to its class",
+  (more) => {
+    const compare =
+      "def __eq__(self, other):\n        if not isinstance(other, V):\n            return NotImplemented\n        return self.cents == other.cents\n";
+    const made = "    def __init__(self, cents=0):\n        self.cents = cents\n";
+    write("test_plain.py", "from total import V\nassert V(3) == V(3)\nassert V(3) != 3 and V(3) != V(4)\n");
+    write("total.py", `class V:\n${made}    ${compare}${more}`);
+    expect(python("test_plain.py")).toBe(0);
+    write("total.py", `class V:\n${made}${more}\n\n${compare.replace(/^ {4}/gm, "")}\nV.__eq__ = __eq__\n`);
+    expect(python("test_plain.py")).toBe(0);
+  },
+);
 
 test("an end that a test catches, the program's own end, and a comparison that knows a difference are let be", () => {
   write(
