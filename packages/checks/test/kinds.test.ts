@@ -96,11 +96,19 @@ describe("diff", () => {
     expect(end.says).toContain(says);
   });
 
+  test("a test that asserts something else proves nothing, until a person accepts it", async () => {
+    const work = () => place.write("test/add.test.js", testFile.replace("add(1, 2), 3", "add(1, 2), -1"));
+    const end = await look(diff({ keepsTests: true }), work);
+    expect(end.verdict).toBe("weak");
+    expect(end.heading).toBe('not proven: tests are changed in what they assert: test/add.test.js ("adds")');
+    expect(end.evidence?.weaknesses).toMatchObject([{ kind: "test_changed" }]);
+  });
+
   test("a test that a person accepts as changed may change, and a new one may come", async () => {
     place.accept = ["test/add.test.js"];
     const work = () => {
       place.write("test/add.test.js", "");
-      place.write("test/more.test.js", testFile);
+      place.write("test/more.test.js", testFile.replaceAll("add(", "add(0, "));
     };
     const end = await look(diff({ keepsTests: true }), work);
     expect(end).toMatchObject({ verdict: "pass" });

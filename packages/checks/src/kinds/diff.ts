@@ -4,8 +4,8 @@ import { createAccepted } from "../accepted.ts";
 import { storedInputs } from "../baseline.ts";
 import { matcher } from "../glob.ts";
 import { holdsReport } from "../own-report.ts";
-import { fixtures, runnerFiles, testFiles } from "../toolchains.ts";
 import { some } from "../subject.ts";
+import { type ChangedFile, keptTests } from "../tests/kept.ts";
 import { dependenciesIn } from "./dependencies.ts";
 import { finding } from "./kind.ts";
 import type { CheckKind } from "../verifier-input.ts";
@@ -23,6 +23,7 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
   for (const change of await observer.changes(before, after))
     if (!(await holdsReport(change.path, after, reports, observer))) changes.push(change);
   const problems: string[] = [];
+  const changedTests: string[] = [];
   const accepted = createAccepted(context.acceptCheckChanges);
   const isAllowed = check.only.length === 0 ? () => true : matcher(check.only);
   const isForbidden = matcher(check.never);
@@ -41,11 +42,10 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
       const bytes = entry === undefined || entry.size > mostBytes ? null : await observer.content(manifest, entry);
       return bytes === null ? "" : new TextDecoder().decode(bytes);
     };
-    const isTest = matcher([...testFiles, ...fixtures, ...runnerFiles]);
+    const read: ChangedFile[] = [];
     for (const { path, change } of changes) {
       const [was, is] = [change === "added" ? "" : await text(before, path), change === "deleted" ? "" : await text(after, path)];
-      const weaker = check.keepsTests && isTest(path) ? weakened(path, was, is, change === "deleted") : [];
-      if (weaker.length > 0 && !accepted.isAccepted(path)) problems.push(...weaker);
+      read.push({ path, was: change === "added" ? null : was, is: change === "deleted" ? null : is });
       if (check.addsNoDependencies === true) {
         const known = dependenciesIn(path, was);
         const added = [...dependenciesIn(path, is)].filter((name) => !known.has(name));
@@ -53,36 +53,19 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
       }
       if (check.addsNoSecrets && secretsIn(is) > secretsIn(was)) problems.push(`${path} has a secret in it that it had not before`);
     }
+    for (const { path, lost, changed } of check.keepsTests ? keptTests(read) : []) {
+      if ((lost.length === 0 && changed === "") || accepted.isAccepted(path)) continue;
+      problems.push(...lost);
+      if (changed !== "") changedTests.push(changed);
+    }
   }
   const well = `${changes.length} ${changes.length === 1 ? "file" : "files"} and ${lines} lines changed, all as allowed`;
-  return { ...finding(problems, well), accepted: [...accepted.paths].sort() };
+  const accepts = [...accepted.paths].sort();
+  if (changedTests.length === 0) return { ...finding(problems, well), accepted: accepts };
+  // Whether that is less than before no code can tell: as where a command's tests changed, it proves nothing.
+  const detail = `tests are changed in what they assert: ${some(changedTests)}`;
+  return { ...finding(problems, detail), weaknesses: [{ kind: "test_changed", detail }], accepted: accepts };
 };
-
-/** One test by its name, in the forms of common runners. */
-const named =
-  /\b(?:it|test|specify|describe|context)(?:\.\w+)*\s*\(\s*(["'`])((?:(?!\1).)+)\1|\bdef (test_\w+)|\bfunc (Test\w+)\s*\(|#\[(?:tokio::)?test\][\s\S]{0,80}?\bfn (\w+)|@Test\b[\s\S]{0,120}?\bvoid (\w+)/g;
-const skipping =
-  /\b(?:it|test|describe|context|suite)\.(?:skip|todo|fixme|failing)\b|\bx(?:it|describe|test)\b|\{\s*(?:skip|todo)\s*:|@(?:unittest|pytest\.mark)\.(?:skip\w*|xfail|expectedFailure)|\bt\.Skip|#\[ignore|@(?:Disabled|Ignore)\b/g;
-const focusing = /\b(?:it|test|describe|context|suite)\.only\b|\bf(?:it|describe)\(|\{\s*only\s*:\s*true/g;
-const asserting = /\b(?:assert\w*|expect|should|is_deeply|ok|require)\b\s*[.(!]|^\s*assert\b/gm;
-
-function weakened(path: string, was: string, is: string, isGone: boolean): string[] {
-  const names = (text: string): Set<string> =>
-    new Set([...text.matchAll(named)].map((match) => match.slice(2).find((name) => name !== undefined) ?? ""));
-  const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
-  const now = names(is);
-  const gone = [...names(was)].filter((name) => !now.has(name));
-  const problems =
-    gone.length === 0
-      ? []
-      : [`${path}: tests were removed: ${gone.slice(0, 5).join(", ")}${gone.length > 5 ? ` and ${gone.length - 5} more` : ""}`];
-  if (isGone) return gone.length === 0 && was !== "" ? [`${path} was deleted`] : problems;
-  if (count(is, skipping) > count(was, skipping)) problems.push(`${path}: tests are skipped that were not`);
-  if (count(is, focusing) > count(was, focusing)) problems.push(`${path}: tests are focused, so that others don't run`);
-  if (count(is, asserting) < count(was, asserting))
-    problems.push(`${path}: ${count(was, asserting)} assertions before, ${count(is, asserting)} now`);
-  return problems;
-}
 
 function secretsIn(text: string): number {
   return redact(text, []).split(redactionMark).length - text.split(redactionMark).length;
