@@ -77,6 +77,6 @@ export function parseObject(text: string): Readonly<Record<string, Json>> | null
   }
 }
 
-function isObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
+export function isObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

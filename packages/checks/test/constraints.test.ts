@@ -71,6 +71,49 @@ test("the packages that manifests and lock files name", () => {
   expect(names("src/a.js", 'import "a"')).toEqual([]);
 });
 
+describe("a new dependency under an old name, or in another place, is one", () => {
+  const lock = (entry: object): string => JSON.stringify({ packages: { "": {}, "node_modules/a": entry } });
+  const registry = "https://registry.npmjs.org";
+  test.each<[path: string, was: string, is: string, added: readonly string[]]>([
+    ["package.json", '{"dependencies":{"a":"^1"}}', '{"dependencies":{"a":"npm:left-pad@1"}}', ["left-pad"]],
+    ["package.json", '{"dependencies":{"a":"^1"}}', '{"dependencies":{"a":"github:evil/x"}}', ["github:evil/x"]],
+    ["package.json", '{"dependencies":{"a":"^1"}}', '{"dependencies":{"a":"^1"},"overrides":{"b":{"c":"npm:left-pad"}}}', ["left-pad"]],
+    ["package.json", '{"dependencies":{"a":"o/a#v1"}}', '{"dependencies":{"a":"o/a#v2"}}', []],
+    ["package.json", '{"dependencies":{"a":"^1"}}', '{"dependencies":{"a":"2.0.0 || >=3"},"overrides":{"b":"1.2.3"}}', []],
+    ["package.json", '{"dependencies":{"a":"^1"}}', '{"dependencies":{"a":"workspace:*"}}', []],
+    ["package-lock.json", lock({}), lock({ resolved: `${registry}/left-pad/-/left-pad-1.3.0.tgz` }), ["left-pad"]],
+    ["package-lock.json", lock({ version: "1.0.0" }), lock({ version: "1.0.1", resolved: `${registry}/a/-/a-1.0.1.tgz` }), []],
+    ["setup.py", 'setup(name="x", install_requires=["flask"])', 'setup(name="x", install_requires=["flask", "requests>=2"])', ["requests"]],
+    [
+      "setup.py",
+      'setup(extras_require={"dev": ["a"]})',
+      'more = ["b"]\nsetup(extras_require={"test": ["a"]}, install_requires=more)',
+      ["b"],
+    ],
+    ["setup.cfg", "[options]\ninstall_requires =\n  a\n", "[options]\ninstall_requires =\n  a>1\n  b\nzip_safe = no\n", ["b"]],
+    ["tools/x.py", "import os\n", '# /// script\n# dependencies = ["requests"]\n# ///\nimport requests\n', ["requests"]],
+    ["requirements.txt", "flask\n", "flask @ git+https://x.org/flask@v1\n# -r a\n", ["git+https://x.org/flask"]],
+    [
+      "pyproject.toml",
+      '[project]\ndependencies = ["a"]\n',
+      '[project]\ndependencies = ["a @ https://x.org/b.zip"]\n',
+      ["https://x.org/b.zip"],
+    ],
+    ["Cargo.toml", '[dependencies]\na = "1"\n', '[dependencies]\na = { version = "1", package = "b" }\n', ["b"]],
+    [
+      "Cargo.toml",
+      '[dependencies]\na = "1"\n',
+      '[dependencies]\na = "2"\n[patch.crates-io]\na = { git = "https://x.org/b" }\n',
+      ["https://x.org/b"],
+    ],
+    ["go.mod", "require a.org/a v1.0.0\n", "require a.org/a v1.0.1\nreplace a.org/a => b.org/b v1.0.0\n", ["b.org/b"]],
+    ["src/x.ts", 'import a from "a";\n', 'import a from "npm:left-pad@1";\n', ["left-pad"]],
+  ])("%s: %s becomes %s", (path, was, is, added) => {
+    const known = dependenciesIn(path, was);
+    expect([...dependenciesIn(path, is)].filter((name) => !known.has(name))).toEqual(added);
+  });
+});
+
 describe("over a real workspace", () => {
   let place: Place;
   beforeEach(() => {
@@ -111,6 +154,24 @@ describe("over a real workspace", () => {
     const { evidence, verdict } = await place.round(baseline, check, constraintCheck("only change lib/", "flag"));
     expect(verdict).toMatchObject({ verdict: "pass", report: { changes: [{ path: "lib/f.sh" }], reasons: [] } });
     expect(evidence[0]?.repeats).toEqual([]);
+  });
+
+  test("requirements are read with the files that they take in", async () => {
+    place.write("requirements.txt", "flask\n-r more.txt\n");
+    place.write("more.txt", "rich\n");
+    place.write("notes.txt", "requests\n");
+    place.commit();
+    const grows = () => place.write("more.txt", "rich\nrequests\n");
+    expect(await ending("no new dependencies", grows)).toMatchObject({ verdict: "fail" });
+    place.write("more.txt", "rich\n");
+    const takes = () => place.write("more.txt", "rich\n-r notes.txt\n");
+    expect(await ending("no new dependencies", takes)).toMatchObject({ verdict: "fail" });
+    place.write("more.txt", "rich\n");
+    const moves = () => {
+      place.write("requirements.txt", "-r more.txt\n");
+      place.write("more.txt", "rich\nflask>2\n");
+    };
+    expect(await ending("no new dependencies", moves)).toMatchObject({ rows: ["pass"] });
   });
 
   test("held, nothing is proven by it", async () => {

@@ -6,8 +6,10 @@ import { matcher } from "../glob.ts";
 import { holdsReport } from "../own-report.ts";
 import { some } from "../subject.ts";
 import { type ChangedFile, keptTests } from "../tests/kept.ts";
-import { dependenciesIn } from "./dependencies.ts";
+import { folderOf, resolvePath } from "../paths.ts";
+import { dependenciesIn, isRequirementFile } from "./dependencies.ts";
 import { finding } from "./kind.ts";
+import { requirementFilesIn } from "./origins.ts";
 import type { CheckKind } from "../verifier-input.ts";
 
 /** Larger files are not read for tests and secrets; their size counts all the same. */
@@ -46,12 +48,13 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
     for (const { path, change } of changes) {
       const [was, is] = [change === "added" ? "" : await text(before, path), change === "deleted" ? "" : await text(after, path)];
       read.push({ path, was: change === "added" ? null : was, is: change === "deleted" ? null : is });
-      if (check.addsNoDependencies === true) {
-        const known = dependenciesIn(path, was);
-        const added = [...dependenciesIn(path, is)].filter((name) => !known.has(name));
-        if (added.length > 0) problems.push(`${path} has new dependencies: ${some(added)}`);
-      }
       if (check.addsNoSecrets && secretsIn(is) > secretsIn(was)) problems.push(`${path} has a secret in it that it had not before`);
+    }
+    const named = [...changes.map(({ path }) => path), ...[...entries.keys()].filter(isRequirementFile)];
+    for (const path of check.addsNoDependencies === true && changes.length > 0 ? new Set(named) : []) {
+      const known = await dependenciesOf(path, (one) => text(before, one));
+      const added = [...(await dependenciesOf(path, (one) => text(after, one)))].filter((name) => !known.has(name));
+      if (added.length > 0) problems.push(`${path} has new dependencies: ${some(added)}`);
     }
     for (const { path, lost, changed } of check.keepsTests ? keptTests(read) : []) {
       if ((lost.length === 0 && changed === "") || accepted.isAccepted(path)) continue;
@@ -66,6 +69,23 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
   const detail = `tests are changed in what they assert: ${some(changedTests)}`;
   return { ...finding(problems, detail), weaknesses: [{ kind: "test_changed", detail }], accepted: accepts };
 };
+
+/** What a file names, with the files that it takes in; each is read once. */
+async function dependenciesOf(path: string, text: (path: string) => Promise<string>): Promise<Set<string>> {
+  const names = new Set<string>();
+  const seen = new Set([path]);
+  for (const one of seen) {
+    const content = await text(one);
+    for (const name of dependenciesIn(one === path ? path : "requirements.txt", content)) names.add(name);
+    if (one === path && !isRequirementFile(path)) continue;
+    for (const file of requirementFilesIn(content)) {
+      const taken = file.includes("://") ? null : resolvePath(folderOf(one), file);
+      if (taken === null) names.add(file);
+      else seen.add(taken);
+    }
+  }
+  return names;
+}
 
 function secretsIn(text: string): number {
   return redact(text, []).split(redactionMark).length - text.split(redactionMark).length;
