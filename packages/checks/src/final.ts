@@ -155,6 +155,7 @@ async function weighInputs(held: Held): Promise<{
   const reach = await findReach(observer, manifests, after.inputs, await testText(observer, manifests.after, after), {
     looked: after.named.looked,
     declares,
+    commands: after.named.text,
   });
   const reaching = reach.reaching.filter(({ entry }) => !isAccepted(entry.path));
   changes.push(...(await asInputs(observer, manifest, reaching)));

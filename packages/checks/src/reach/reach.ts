@@ -13,6 +13,7 @@ import { comparedFields, withOpenFields } from "./compared.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import type { NewLines } from "./outside.ts";
 import { isSourced } from "./sourced.ts";
+import { silencesLines } from "./silencers.ts";
 import { escaped, isSupport } from "./support.ts";
 import { usedOfTests } from "./test-names.ts";
 
@@ -51,13 +52,13 @@ export interface Reach {
 /** Larger files are data, or made by a program. */
 const mostBytes = 512 * 1024;
 
-/** Reads what the changed sources have new. `testText`: the check's command and the tests, which may load a script into their own process. `looked`: files that the check itself looks at. `declares`: the check's definition says what its inputs are. */
+/** Reads what the changed sources have new. `testText`: the check's command and the tests, which may load a script into their own process. `looked`: files that the check itself looks at. `declares`: the check's definition says what its inputs are. `commands`: its command with all that it leads to. */
 export async function findReach(
   files: CheckFiles,
   manifests: { readonly before: string; readonly after: string },
   inputs: ReadonlyMap<string, CheckInput>,
   testText: string,
-  { looked, declares }: { readonly looked: ReadonlySet<string>; readonly declares: boolean },
+  { looked, declares, commands }: { readonly looked: ReadonlySet<string>; readonly declares: boolean; readonly commands: string },
 ): Promise<Reach> {
   const reaching: Reach["reaching"][number][] = [];
   const may: string[] = [];
@@ -83,6 +84,7 @@ export async function findReach(
     const inline = inlineTests(entry.path);
     const found = (what: string, part: FilePart | null = null): unknown => reaching.push({ entry, what, part, isGone });
     if (rule !== undefined) found(rule.id);
+    else if (silencesLines(entry.path, was, is, commands)) found("silences a checker");
     else if (usedOfTests(entry.path, was, is) !== null) found("uses what is there for tests alone");
     else if (isIgnoreFile(entry.path) && (await hidesFiles(files, manifests, { entry, was, is }))) found("hides files from the check");
     else if (was === null && standsBefore(entry.path, modules, testText)) found("has the name of a module that the tests load");
