@@ -42,8 +42,9 @@ export async function withWorkspace<T>(
     }
     return await run(async (next) => {
       const heir = { ...next, label: owner.label };
-      // The driver that began it may have died before it passed the lock on: whoever lives and has it by now keeps it.
-      for (const name of names) await log.lock(name, heir, (other) => isBegun && processes.isAlive(other));
+      // The driver that began it may have died before it passed the lock on: whoever lives and has it by now keeps it. What was
+      // taken for this call is passed on again, as we follow it from now on.
+      for (const name of names) await log.lock(name, heir, (other) => isBegun && other.label !== heir.label && processes.isAlive(other));
       owners.push(heir);
     }, hasWaited);
   } finally {
