@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { StoredEvent } from "@holdfast/protocol";
 import type { Log } from "../src/index.ts";
-import { changeSettings, drive, readEvent, readSession } from "../src/index.ts";
+import { assertDrivable, changeSettings, drive, readEvent, readSession } from "../src/index.ts";
 import type { Upcasts } from "../src/session/stored.ts";
 import { createTestModel, createWorld, portsOf, runPrompt } from "./kit.ts";
 
@@ -32,6 +32,22 @@ describe.each(damages)("a damaged %s", (what, damage) => {
     await expect(drive({ ...portsOf(world), log }, session, { waiting: "return" })).rejects.toEqual(fault);
     await expect(readSession({ log }, session)).rejects.toEqual(fault);
   });
+});
+
+test("what another commits while nobody's session is looked at doesn't make it look damaged", async () => {
+  const world = createWorld({ model: createTestModel(() => ({})) });
+  const { session } = await runPrompt(portsOf(world));
+  let isFirst = true;
+  const log: Log = {
+    ...world.log,
+    read: async (...range) => {
+      if (isFirst) await changeSettings(portsOf(world), session, { effort: "low" });
+      isFirst = false;
+      return world.log.read(...range);
+    },
+  };
+  await assertDrivable({ ...portsOf(world), log }, session);
+  expect(isFirst).toBe(false);
 });
 
 test("a session whose head is of a later version is refused, whoever asks, and nothing of it is changed", async () => {

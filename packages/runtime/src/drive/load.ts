@@ -10,14 +10,15 @@ import { endsWithOwn } from "./own-commits.ts";
 
 /**
  * Reads head, registers and the items of the current window: the cost doesn't depend on the age of the session. Throws
- * `session_corrupt` where the window's part of the hash chain is broken.
+ * `session_corrupt` where the window's part of the hash chain is broken. `isHeld`: nobody else can drive it meanwhile; else what
+ * was committed after its head was read isn't looked at.
  */
-export async function loadDriver(ports: Ports, session: string, options: DriveOptions): Promise<Driver> {
+export async function loadDriver(ports: Ports, session: string, options: DriveOptions, isHeld = true): Promise<Driver> {
   const driver = await loadBare(ports, session, options);
   const kept = takeKept(ports, session, driver.head);
   if (kept !== null)
     return { ...driver, window: kept.window, digests: kept.digests, ...(kept.whole === undefined ? {} : { whole: kept.whole }) };
-  const stored = await ports.log.read(session, driver.head.windowStart);
+  const stored = await ports.log.read(session, driver.head.windowStart, isHeld ? undefined : driver.head.seq);
   refuseBroken(session, stored, driver.head);
   const salts = new Map(stored.map(({ seq, salt }) => [seq, salt]));
   for (const event of readEvents(stored)) driver.window.add(event, salts.get(event.seq));

@@ -9,5 +9,5 @@ import type { Ports } from "../ports/index.ts";
  */
 export async function assertDrivable(ports: Ports, session: string): Promise<void> {
   for (const row of await ports.log.inbox(session)) parseOp(row);
-  keep(await loadDriver(ports, session, { waiting: "return" }));
+  keep(await loadDriver(ports, session, { waiting: "return" }, false));
 }
