@@ -45,7 +45,9 @@ used() {
   pid=\${note#*'"pid":'} began=\${note#*'"startTime":"'}
   lives "\${pid%%[!0-9]*}" "\${began%%'"'*}" && return 0
   for start in "$session"/runs/*/*/start; do
-    [ -e "\${start%start}exit" ] && continue
+    ended=
+    read -r ended <"\${start%start}exit"
+    case $ended in *' end') continue ;; esac
     read -r word pid began _ <"$start" && [ "$word" = run ] && lives "$pid" "$began" && return 0
   done
   return 1
