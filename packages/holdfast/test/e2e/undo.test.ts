@@ -77,18 +77,19 @@ test("what two sessions changed in a file at the same time is taken back from ne
 });
 
 test("what another session changed while a command waited for the workspace is no change of who waited", async () => {
+  // Each writes a while after it has the workspace: who had it before looks at the files for a moment longer.
   const holds = "touch $HOME/held; until [ -e go ]; do sleep 0.1; done; echo A > a; echo A > new";
   const others: Started[] = [];
   const start = (name: string): Started => place.start(["exec", "--sandbox", "off", "--approvals", "allow", name]);
   const place: Place = await createPlace(async (results, sampling) => {
     if (sampling === 1) return command("echo 0 > b0");
     if (sampling === 3) return command(holds);
-    if (sampling === 4) return command("echo C > c");
+    if (sampling === 4) return command("sleep 1; echo C > c");
     if (sampling !== 2) return { text: "Done." };
     others.push(start("holder"));
     await until(() => existsSync(at("../home/held")), "the holder's command runs");
     others.push(start("late"));
-    return command("echo B > b");
+    return command("sleep 1; echo B > b");
   }, files);
   const at = (path: string) => join(place.workspace, path);
   const waiter = start("waiter");
