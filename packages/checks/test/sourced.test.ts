@@ -22,12 +22,13 @@ describe("a script that tests load", () => {
 
 describe("over real tests", () => {
   let place: Place;
+  const rows = 'for row in abc:ABC x:X; do\nwant=${row#*:}\ngot=$(upper "${row%%:*}")\n[[ "$got" == "$want" ]] || fails=1\ndone';
+  const tests = `. "$(dirname "$0")/../src/text.sh"\nfails=0\n${rows}\n`;
   const upper = (how: string): string => `upper() { printf '%s\\n' "${how}"; }\n`;
   beforeEach(() => {
     place = makePlace();
     place.write("src/text.sh", upper("$1"));
-    const rows = 'for row in abc:ABC x:X; do\nwant=${row#*:}\ngot=$(upper "${row%%:*}")\n[[ "$got" == "$want" ]] || fails=1\ndone';
-    place.write("test/run.sh", `. "$(dirname "$0")/../src/text.sh"\nfails=0\n${rows}\nexit $fails\n`);
+    place.write("test/run.sh", `${tests}exit $fails\n`);
     place.commit();
   });
   afterEach(() => place.end());
@@ -44,6 +45,19 @@ describe("over real tests", () => {
   ])("one that %s is held to its earlier version", async (_, line) =>
     expect(await ending(`${line}\n${upper("$1")}`)).toEqual({ verdict: "weak", kinds: ["test_changed"] }),
   );
+
+  const cleans = `tmp=$(mktemp)\ntrap 'rm -f "$tmp"' EXIT\nprintf '%s\\n' "$1" > "$tmp"\ntr a-z A-Z < "$tmp"\n`;
+  test.each([
+    ["in a shell of its own", `upper() (\n${cleans})\n`, "pass"],
+    ["for the tests' own shell", `upper() {\n${cleans}}\ntrap 'rm -f "$tmp"' EXIT\n`, "weak"],
+    ["by more than removing files", `upper() (\n${cleans}trap 'rm -f "$tmp"; exit 0' EXIT\n)\n`, "weak"],
+  ])("one that cleans up %s, where the tests do so", async (_, text, verdict) => {
+    place.write("test/run.sh", `trap 'exit $fails' EXIT\n${tests}`);
+    place.commit();
+    expect((await ending(text)).verdict).toBe(verdict);
+  });
+  test("and without tests that do so, it may for them, too", async () =>
+    expect((await ending(`upper() {\n${cleans}}\n`)).verdict).toBe("pass"));
 
   test("one that keeps such variables for itself is not", async () => {
     expect(await ending(`declare -i calls=0\n${upper("${1^^}")}`)).toEqual({ verdict: "pass", kinds: [] });

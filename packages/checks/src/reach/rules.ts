@@ -163,8 +163,16 @@ const rules: readonly ReachRule[] = [
     id: "steers how the tests' process ends",
     files: shell,
     pattern:
-      /\btrap\b|\bset\s+(?:\+\w*[eu]|\+o\s+(?:errexit|pipefail|nounset)|-\w*n\w*\b|-o\s+noexec)|(?:^|[;&|{()]|\bthen|\bdo|\belse)\s*(?:(?:builtin|command)\s+)*exit\b(?!\s+["']?(?:[1-9]|\$\{\w+:?-[1-9]))|(?:^|[;&|{()]|\bthen|\bdo|\belse)\s*(?:[a-z]+(?:""|''|\\)[a-z]+|\\(?:exit|trap))\s|\bkill\b[^\n]*\$\$|\bexec\b/m,
+      /\btrap\b(?!\s+(?:--\s+)?(["'])rm(?:dir)?\s[^;&|()`<>\n]*\1(?:\s+(?:0|EXIT|INT|TERM|HUP|RETURN))+\s*(?:[;\n]|$))|\bset\s+(?:\+\w*[eu]|\+o\s+(?:errexit|pipefail|nounset)|-\w*n\w*\b|-o\s+noexec)|(?:^|[;&|{()]|\bthen|\bdo|\belse)\s*(?:(?:builtin|command)\s+)*exit\b(?!\s+["']?(?:[1-9]|\$\{\w+:?-[1-9]))|(?:^|[;&|{()]|\bthen|\bdo|\belse)\s*(?:[a-z]+(?:""|''|\\)[a-z]+|\\(?:exit|trap))\s|\bkill\b[^\n]*\$\$|\bexec\b/m,
     onlySourced: true,
+  },
+  {
+    // One that only removes files still takes the place of the tests' own, but for one in a function with a shell of its own.
+    id: "steers how the tests' process ends",
+    files: shell,
+    pattern: /(?<!\(\)[ \t]*\n?\((?:(?!\n\))[\s\S]){0,2000})\b(trap)\b/g,
+    onlySourced: true,
+    namedByTests: "named",
   },
   { id: "asks whether it is tested", files: shell, pattern: /\$\{?0\b|\$\{?BASH_SOURCE|\$\{?FUNCNAME|\bcaller\b/, onlySourced: true },
   {
