@@ -109,6 +109,7 @@ export function createPageObserver(files: MemoryFiles, blobs: BlobStore): Observ
     diff: async () => null,
     list: noChecks,
     content: noChecks,
+    look: noChecks,
     keep: noChecks,
     ignored: noChecks,
     sign: noChecks,

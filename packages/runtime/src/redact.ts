@@ -4,7 +4,7 @@ import { holdsSecret, withoutSecrets, writingsOfAll } from "./writings.ts";
 export const redactionMark = "[redacted secret]";
 
 /** Formats with a known prefix that are secrets wherever they stand. Never by key name or entropy: exact values must survive. */
-const knownFormats = [
+export const knownFormats: readonly RegExp[] = [
   /\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,}/g,
   // Of an older make: without a dash or digit it could be words.
   /\bsk-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}/g,

@@ -131,6 +131,11 @@ export function isRequirementFile(path: string): boolean {
   return requirementFile.test(nameOf(path));
 }
 
+/** Whether a file is one that packages are named in. */
+export function namesDependencies(path: string): boolean {
+  return readers.some(({ file }) => file.test(nameOf(path)));
+}
+
 /** Names of the packages that a manifest or lock file names, with where they are from if not by name; empty for any other file. */
 export function dependenciesIn(path: string, text: string): ReadonlySet<string> {
   return new Set(readers.filter(({ file }) => file.test(nameOf(path))).flatMap(({ read }) => read(text)));

@@ -1,19 +1,18 @@
 import type { DiffCheck, FileChange } from "@holdfast/protocol";
-import { redactionMark, redact } from "@holdfast/runtime/redact";
 import { createAccepted } from "../accepted.ts";
 import { storedInputs } from "../baseline.ts";
 import { matcher } from "../glob.ts";
 import { holdsReport } from "../own-report.ts";
 import { some } from "../subject.ts";
-import { type ChangedFile, keptTests } from "../tests/kept.ts";
+import { keptTests } from "../tests/kept.ts";
+import { isCode } from "../tests/tokens.ts";
 import { folderOf, resolvePath } from "../paths.ts";
-import { dependenciesIn, isRequirementFile } from "./dependencies.ts";
+import { changedLines, type Contents, openContents } from "./contents.ts";
+import { dependenciesIn, isRequirementFile, namesDependencies } from "./dependencies.ts";
 import { finding } from "./kind.ts";
 import { requirementFilesIn } from "./origins.ts";
+import { readTests } from "./read-tests.ts";
 import type { CheckKind } from "../verifier-input.ts";
-
-/** Larger files are not read for tests and secrets; their size counts all the same. */
-const mostBytes = 1024 * 1024;
 
 /** Holds all that was changed since the baseline against a definition. */
 export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, baseline, context) => {
@@ -32,31 +31,24 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
   for (const { path, change } of changes) {
     if (!isAllowed(path) || isForbidden(path)) problems.push(`${path} was ${change}, and may not change`);
   }
-  const lines = changes.reduce((sum, { added, removed }) => sum + (added ?? 0) + (removed ?? 0), 0);
+  const contents = await openContents(observer, before, after);
+  let lines = 0;
+  for (const change of changes) {
+    const changed = await linesOf(change, contents);
+    lines += changed ?? 0;
+    if (changed === null && check.maxLines !== null) problems.push(`${change.path} can't be counted in lines: it can't be read`);
+  }
   if (check.maxFiles !== null && changes.length > check.maxFiles)
     problems.push(`${changes.length} files changed, more than ${check.maxFiles}`);
   if (check.maxLines !== null && lines > check.maxLines) problems.push(`${lines} lines changed, more than ${check.maxLines}`);
-
-  if (check.keepsTests || check.addsNoSecrets || check.addsNoDependencies === true) {
-    const entries = new Map([...(await observer.list(before)), ...(await observer.list(after))].map((entry) => [entry.path, entry]));
-    const text = async (manifest: string, path: string): Promise<string> => {
-      const entry = entries.get(path);
-      const bytes = entry === undefined || entry.size > mostBytes ? null : await observer.content(manifest, entry);
-      return bytes === null ? "" : new TextDecoder().decode(bytes);
-    };
-    const read: ChangedFile[] = [];
-    for (const { path, change } of changes) {
-      const [was, is] = [change === "added" ? "" : await text(before, path), change === "deleted" ? "" : await text(after, path)];
-      read.push({ path, was: change === "added" ? null : was, is: change === "deleted" ? null : is });
-      if (check.addsNoSecrets && secretsIn(is) > secretsIn(was)) problems.push(`${path} has a secret in it that it had not before`);
-    }
-    const named = [...changes.map(({ path }) => path), ...[...entries.keys()].filter(isRequirementFile)];
-    for (const path of check.addsNoDependencies === true && changes.length > 0 ? new Set(named) : []) {
-      const known = await dependenciesOf(path, (one) => text(before, one));
-      const added = [...(await dependenciesOf(path, (one) => text(after, one)))].filter((name) => !known.has(name));
-      if (added.length > 0) problems.push(`${path} has new dependencies: ${some(added)}`);
-    }
-    for (const { path, lost, changed } of check.keepsTests ? keptTests(read) : []) {
+  if (check.addsNoSecrets) for (const { path } of changes) problems.push(...(await newSecrets(path, contents)));
+  if (check.addsNoDependencies === true && changes.length > 0) {
+    const named = new Set([...changes.map(({ path }) => path), ...contents.paths.filter(isRequirementFile)]);
+    for (const path of named) problems.push(...(await newDependencies(path, contents)));
+  }
+  if (check.keepsTests) {
+    const { read, unread } = await readTests(changes, contents);
+    for (const { path, lost, changed } of [...keptTests(read), ...unread]) {
       if ((lost.length === 0 && changed === "") || accepted.isAccepted(path)) continue;
       problems.push(...lost);
       if (changed !== "") changedTests.push(changed);
@@ -69,6 +61,38 @@ export const checkDiff: CheckKind<DiffCheck> = async ({ observer }, check, basel
   const detail = `tests are changed in what they assert: ${some(changedTests)}`;
   return { ...finding(problems, detail), weaknesses: [{ kind: "test_changed", detail }], accepted: accepts };
 };
+
+/** Null where it can't be told. */
+async function linesOf({ path, added, removed }: FileChange, contents: Contents): Promise<number | null> {
+  if (added !== null && removed !== null) return added + removed;
+  const [was, is] = [await contents.before(path), await contents.after(path)];
+  if (was === null || is === null) return null;
+  // A program is a text, whatever is in it.
+  return (was.isBinary || is.isBinary) && !isCode(path) ? 0 : changedLines(was, is);
+}
+
+async function newSecrets(path: string, contents: Contents): Promise<string[]> {
+  const is = await contents.after(path);
+  if (is === null) return [`${path} can't be read for secrets`];
+  if (is.secrets === 0) return [];
+  const was = await contents.before(path);
+  if (was === null) return [`${path} has a secret in it; whether it had it before can't be read`];
+  return is.secrets > was.secrets ? [`${path} has a secret in it that it had not before`] : [];
+}
+
+async function newDependencies(path: string, contents: Contents): Promise<string[]> {
+  const unread = new Set<string>();
+  const reading = (side: Contents["after"]) => async (one: string) => {
+    const text = (await side(one))?.text ?? null;
+    if (text === null && (one !== path || namesDependencies(one))) unread.add(one);
+    return text ?? "";
+  };
+  const known = await dependenciesOf(path, reading(contents.before));
+  unread.clear();
+  const added = [...(await dependenciesOf(path, reading(contents.after)))].filter((name) => !known.has(name));
+  const problems = [...unread].map((one) => `${one} can't be read for dependencies, or is too large`);
+  return added.length === 0 ? problems : [...problems, `${path} has new dependencies: ${some(added)}`];
+}
 
 /** What a file names, with the files that it takes in; each is read once. */
 async function dependenciesOf(path: string, text: (path: string) => Promise<string>): Promise<Set<string>> {
@@ -85,8 +109,4 @@ async function dependenciesOf(path: string, text: (path: string) => Promise<stri
     }
   }
   return names;
-}
-
-function secretsIn(text: string): number {
-  return redact(text, []).split(redactionMark).length - text.split(redactionMark).length;
 }

@@ -64,10 +64,15 @@ function sideOf(path: string, text: string | null): Side {
   return { text, code: withoutComments(text, tokensOf(path, text)), ...(isHeld ? testsIn(path, text) : { units: [], others: [] }) };
 }
 
+/** Whether a file is one that tests are, or are run with. */
+export function isOfTests(path: string): boolean {
+  return isTest(path) || isFixture(path) || isRunner(path);
+}
+
 /** What became of the tests in all files that changed, taken together: a test may have another name or place. */
 export function keptTests(changes: readonly ChangedFile[]): Kept[] {
   const files = changes
-    .filter(({ path }) => isTest(path) || isFixture(path) || isRunner(path))
+    .filter(({ path }) => isOfTests(path))
     .map(({ path, was, is }): Read => {
       return { path, before: sideOf(path, was), after: sideOf(path, is), isGone: is === null, isNew: was === null, pairs: new Map() };
     });

@@ -71,6 +71,23 @@ async function readFile(path: string | Buffer, oidLength: number): Promise<ReadD
   }
 }
 
+/** Digest of a large file, whose pieces are handed on; null where there is no such file. */
+export async function readPieces(path: string | Buffer, onPiece: (piece: Uint8Array) => void): Promise<string | null> {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return null;
+  }
+  try {
+    return fstatSync(fd).isFile() ? (await readLarge(fd, 0, 0, onPiece)).digest : null;
+  } catch {
+    return null;
+  } finally {
+    closeSync(fd);
+  }
+}
+
 function readSmall(fd: number, size: number, oidLength: number): { digest: string; oid: string | null; size: number; bytes: Buffer } {
   const buffer = Buffer.allocUnsafe(size + 1);
   let length = 0;
@@ -83,6 +100,7 @@ async function readLarge(
   fd: number,
   size: number,
   oidLength: number,
+  onPiece?: (piece: Uint8Array) => void,
 ): Promise<{ digest: string; oid: string | null; size: number; bytes: null }> {
   const content = createHash("sha256");
   const object = objectHash(oidLength, size);
@@ -92,6 +110,7 @@ async function readLarge(
     read = readSync(fd, chunk, 0, chunkSize, position);
     content.update(chunk.subarray(0, read));
     object?.update(chunk.subarray(0, read));
+    onPiece?.(chunk.subarray(0, read));
     if (position % (16 * chunkSize) === 0) await nextTurn();
   }
   return { digest: content.digest("hex"), oid: object?.digest("hex") ?? null, size: position, bytes: null };

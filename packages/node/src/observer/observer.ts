@@ -82,6 +82,10 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
       const record = find(await load(manifest), place);
       return record === undefined ? null : contents.read(record);
     },
+    async look(manifest, place, begin) {
+      const record = find(await load(manifest), place);
+      return record === undefined ? null : contents.look(record, begin);
+    },
     async read({ root, path }) {
       const folder = root === "" ? "" : input.files.roots.find(({ id }) => id === root)?.path;
       const place = folder === undefined ? null : join(folder, path);

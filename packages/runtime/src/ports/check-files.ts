@@ -35,11 +35,22 @@ export interface ScratchCopy {
   remove(): Promise<void>;
 }
 
+/** Takes a content piece by piece; pieces are gone afterwards, so that what is to stay must be copied. */
+export interface PieceReader<T> {
+  take(piece: Uint8Array): void;
+  end(): T;
+}
+
 /** What checks need to know of the files they are judged by, beyond `Observer`. It never writes into the workspace. */
 export interface CheckFiles {
   list(manifest: string): Promise<readonly ManifestEntry[]>;
   /** The content that `manifest` lists; null where it was not kept and is gone. */
   content(manifest: string, place: Place): Promise<Uint8Array | null>;
+  /**
+   * The same however large it is, in pieces, which need not fit into memory together. `begin` gives a reader for each place
+   * where the content may be: one that got another content is never asked for its end.
+   */
+  look<T>(manifest: string, place: Place, begin: () => PieceReader<T>): Promise<T | null>;
   /** What stands at this place now, ignored or not; null where there is no file, or one of more than 16 MB. `root` empty: `path` is absolute. */
   read(place: Place): Promise<Uint8Array | null>;
   /** A manifest equal to this one for which the named files' content is kept, whatever becomes of them. */
