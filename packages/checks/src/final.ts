@@ -13,6 +13,7 @@ import { asInputs, findReach, type Reach, testText } from "./reach/reach.ts";
 import { namedOutside, type NewLines } from "./reach/outside.ts";
 import { namedEmptyFolders } from "./reach/empty-folders.ts";
 import { guardedRun } from "./reach/guarded.ts";
+import { survivors } from "./mutants/survivors.ts";
 import { type BoundRun, counter, type Round, type Rounds } from "./rounds.ts";
 import type { VerifierInput } from "./verifier-input.ts";
 import { changedKeys, namedUnsigned, type Signatures, takeSignatures } from "./signatures.ts";
@@ -93,6 +94,7 @@ export async function checkFinal(
     const isBuilt = followBuilds(stored.builds, context.runs, bound.subjectBefore, installed.around);
     weaknesses.push(...tests.weaknesses, ...(await weighGit(observer, files, bound.after, now)));
     weaknesses.push(...(await weighSurroundings(held, expected, baseline.subject, signatures, isBuilt, tests.newLines)));
+    if (weaknesses.length === 0) weaknesses.push(...(await weighMutants(held)));
     const end = await observer.snapshot(baseline.manifest);
     const names = await movedFiles(bound.after.manifest, end.manifest, outputs, observer);
     if (names.length > 0) weaknesses.push({ kind: "check_changes_subject", detail: `files changed after it ran: ${some(names)}` });
@@ -206,6 +208,27 @@ async function weighWatched(
     ];
   if (isGuarded) return [];
   return [{ kind: "reaches_tests", detail: `it could not be run so that these sources can't act on their own tests: ${some(watched)}` }];
+}
+
+/** Tests that failed before must be able to fail still: whatever keeps failures from being told keeps them from failing here, too. */
+async function weighMutants({ input, rounds, round, bound, now, first, manifest }: Held): Promise<Weakness[]> {
+  if (first === null || first.passed || bound.run.durationMs > watchedUpToMs) return [];
+  const after = bound.after.manifest;
+  const trees = { baseline: manifest, before: after, after };
+  const outputs = outputsOf(round.check, input.files);
+  const own = ownReport(round.check, input.files)?.path ?? null;
+  const survived = await survivors(input, rounds, round, now, {
+    first,
+    last: bound.run,
+    manifest: after,
+    cleared: async () => ({
+      changes: [...(await newTargets(input.observer, now, trees)), ...(await leftOutputs(input.observer, outputs, own, trees))],
+      without: (await takeSignatures(input.observer, input.files, [now.named])).buildPlaces,
+    }),
+  });
+  if (survived.length === 0) return [];
+  const detail = `its tests can't fail any more: with what they expect changed, they pass as well: ${some(survived)}`;
+  return [{ kind: "reaches_tests", detail }];
 }
 
 /** What is ignored but decides: dependencies and configuration as at the baseline or as recorded installs left them, build output made from this tree. */

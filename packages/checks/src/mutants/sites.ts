@@ -1,0 +1,140 @@
+import { closing, type Token, tokensOf } from "../tests/tokens.ts";
+import { argumentsIn, comparisons, conditionEnd, expressionEnd, failsIn, lineEnd, lineStart, type Range } from "./ranges.ts";
+import { shellSites } from "./shell-sites.ts";
+import { tableSites } from "./tables.ts";
+import { changedValue } from "./values.ts";
+
+/** A piece of a file and what stands there instead. */
+export interface Edit {
+  readonly from: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/**
+ * Where a test can be made to fail without knowing what it tests. `values`: what is expected becomes something else. `turns`:
+ * an assertion is turned round, or fails whatever it is given.
+ */
+export interface Sites {
+  readonly values: readonly Edit[];
+  readonly turns: readonly Edit[];
+}
+
+/** Of these a value among the first two arguments is what the other must be equal to. */
+const equalCalls =
+  /^(?:assert(?:_?[Aa]lmost)?_?[Ee]q(?:ual)?s?|assert(?:List|Dict|Set|Tuple|Sequence|MultiLine|Count|Array|Deep|Strict)Equals?|assertSame|assert_(?:same|almost_equal|array_equal)|equals?|strictEqual|deepEqual|deepStrictEqual|eql?|is_deeply|same|toBe|toEqual|toStrictEqual|toHaveLength|toBeCloseTo|toMatch|toMatchObject|toContain|isEqualTo|XCTAssertEqual|Equal|AreEqual|(?:EXPECT|ASSERT|CHECK|REQUIRE)_(?:EQ|STREQ))$/;
+/** Of these the first argument must be true. */
+const trueCalls = /^(?:assert|ok|assertTrue|assert_true|XCTAssert(?:True)?|True|EXPECT_TRUE|ASSERT_TRUE|CHECK|REQUIRE)$/;
+/** What a value in its arguments decides of. */
+const predicates = /^(?:search|match|fullmatch|isclose|startswith|endswith|startsWith|endsWith|includes|contains|str(?:n|case)?cmp)$/;
+
+const python = /\.py$/;
+const perl = /\.(?:pl|pm|t)$/;
+const script = /\.(?:[cm]?[jt]sx?|vue|svelte)$/;
+/** Their conditions stand in no brackets. */
+const bare = /\.(?:py|go|rs|swift|rb|exs?)$/;
+const statement = /\.(?:py|java|kts?|groovy|scala)$/;
+
+export function sitesIn(path: string, text: string): Sites {
+  if (/\.(?:sh|bash|zsh|bats)$/.test(path)) return shellSites(text);
+  const tokens = tokensOf(path, text);
+  const values: Edit[] = [];
+  const turns: Edit[] = [];
+  const change = ([from, end]: Range): boolean => {
+    const edit = changedValue(path, text, tokens.slice(from, end));
+    return edit !== null && values.push(edit) > 0;
+  };
+  for (let at = 0; at < tokens.length; at += 1) {
+    const condition = conditionAt(path, text, tokens, at);
+    if (condition !== null) {
+      const isDecided = decidingIn(tokens, condition).filter(change).length > 0;
+      if (!isDecided) for (const [left, right] of comparisons(path, tokens, condition)) if (!change(right)) change(left);
+      if (tokens[at]?.text !== "die") turns.push(...turned(path, tokens, condition));
+      at = Math.max(at, condition[1] - 1);
+      continue;
+    }
+    const call = callAt(tokens, at);
+    if (call === null) continue;
+    const { word, open } = call;
+    const isNot = tokens[at - 1]?.text === "." && tokens[at - 2]?.text === "not";
+    const args = argumentsIn(tokens, open).slice(0, 2);
+    const isEqual = equalCalls.test(word) || (word === "is" && (perl.test(path) || tokens[at - 1]?.text === "."));
+    const isChanged = isEqual && !isNot && args.toReversed().some(change);
+    if (!isChanged) turns.push(...failing(path, tokens, at));
+  }
+  return { values: [...values, ...tableSites(path, text, tokens)], turns };
+}
+
+function callAt(tokens: readonly Token[], at: number): { readonly word: string; readonly open: number } | null {
+  const { text: word = "", isString = true } = tokens[at] ?? {};
+  const open = tokens[at + 1]?.text === "!" ? at + 2 : at + 1;
+  const isCall = !isString && /^[A-Za-z_$]/.test(word) && tokens[open]?.text === "(" && !tokens[open].isString;
+  return !isCall || /^(?:def|function|fn|func|fun|sub|void)$/.test(tokens[at - 1]?.text ?? "") ? null : { word, open };
+}
+
+/** What must hold where the assertion, or the failure that hangs on it, begins at `at`. */
+function conditionAt(path: string, text: string, tokens: readonly Token[], at: number): Range | null {
+  const { text: word = "", isString = true } = tokens[at] ?? {};
+  if (isString) return null;
+  const before = tokens[at - 1]?.text;
+  const call = callAt(tokens, at);
+  if (word === "assert" && before !== "." && statement.test(path) && (call === null || python.test(path)))
+    return [at + 1, expressionEnd(path, tokens, at + 1)];
+  if (call !== null && trueCalls.test(word)) return argumentsIn(tokens, call.open)[0] ?? null;
+  if (word === "if" || (word === "elif" && python.test(path)) || (word === "unless" && perl.test(path))) {
+    const isBare = bare.test(path) || tokens[at + 1]?.text !== "(";
+    const range: Range = isBare ? [at + 1, conditionEnd(path, tokens, at + 1)] : [at + 2, closing(tokens, at + 1) - 1];
+    return failsIn(text, tokens, range[1]) ? range : null;
+  }
+  return word === "die" && perl.test(path) ? [lineStart(tokens, at), lineEnd(tokens, at)] : null;
+}
+
+/** Values that decide of a condition otherwise than by being equal: `re.search("x", got)`, `abs(got - 8) < 0.1`. */
+function decidingIn(tokens: readonly Token[], [from, end]: Range): Range[] {
+  if (/^(?:not|!)$/.test(tokens[from]?.text ?? "")) return [];
+  const found: Range[] = [];
+  for (let at = from; at < end; at += 1) {
+    const call = callAt(tokens, at);
+    if (call === null) continue;
+    const args = argumentsIn(tokens, call.open);
+    if (predicates.test(call.word)) found.push(...args.slice(0, 2));
+    else if (!/^f?abs$/.test(call.word)) continue;
+    else for (const [, stop] of args) if (tokens[stop - 2]?.text === "-") found.push([stop - 1, stop]);
+    at = closing(tokens, call.open) - 1;
+  }
+  return found;
+}
+
+function turned(path: string, tokens: readonly Token[], [from, end]: Range): Edit[] {
+  const [first, last] = [tokens[from], tokens[end - 1]];
+  if (first === undefined || last === undefined || from >= end) return [];
+  const stop = last.at + last.text.length;
+  return [
+    { from: first.at, end: first.at, text: python.test(path) ? "not (" : "!(" },
+    { from: stop, end: stop, text: ")" },
+  ];
+}
+
+/** An assertion with nothing in it that could be changed becomes one that fails, or is turned round. */
+function failing(path: string, tokens: readonly Token[], at: number): Edit[] {
+  const token = tokens[at];
+  if (token === undefined) return [];
+  const { text: word } = token;
+  const replaced = (by: string): Edit[] => [{ from: token.at, end: token.at + word.length, text: by }];
+  const isMember = tokens[at - 1]?.text === ".";
+  if (script.test(path) && word === "expect" && !isMember) return negated(tokens, at);
+  if (script.test(path) && isMember && /^(?:assert|chai)$/.test(tokens[at - 2]?.text ?? "")) return replaced("fail");
+  if (python.test(path) && isMember && /^(?:assert\w+|raises|warns)$/.test(word)) return replaced("fail");
+  if (path.endsWith(".rs") && /^assert_(?:eq|ne)$/.test(word)) return replaced(word === "assert_eq" ? "assert_ne" : "assert_eq");
+  if (perl.test(path) && /^(?:is|like)$/.test(word)) return replaced(word === "is" ? "isnt" : "unlike");
+  return [];
+}
+
+/** `expect(x).toBe(y)` as `expect(x).not.toBe(y)`. */
+function negated(tokens: readonly Token[], at: number): Edit[] {
+  const next = closing(tokens, at + 1);
+  const behind = /^(?:resolves|rejects)$/.test(tokens[next + 1]?.text ?? "") ? tokens[next + 1] : tokens[next - 1];
+  if (behind === undefined || tokens[next]?.text !== "." || tokens.slice(next, next + 6).some(({ text }) => text === "not")) return [];
+  const stop = behind.at + behind.text.length;
+  return [{ from: stop, end: stop, text: ".not" }];
+}
