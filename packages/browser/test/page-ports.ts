@@ -114,6 +114,7 @@ export function createPageObserver(files: MemoryFiles, blobs: BlobStore): Observ
     ignored: noChecks,
     sign: noChecks,
     read: async () => null,
+    standing: noChecks,
     scratch: noChecks,
   };
 }

@@ -1,9 +1,10 @@
-import type { RunCheck, Evidence, Json, Weakness } from "@holdfast/protocol";
+import type { CheckDefinition, Evidence, Json, RunCheck, Weakness } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { needsRunning } from "./definition.ts";
 import { matcher } from "./glob.ts";
 import { type CheckInputs, findInputs, type Workplace } from "./inputs.ts";
+import { standsOutside, type Stood } from "./kinds/unchanged.ts";
 import { ownReport, type OwnReport, outputsOf } from "./own-report.ts";
 import { counter, type Round, type Rounds } from "./rounds.ts";
 import type { VerifierInput } from "./verifier-input.ts";
@@ -25,6 +26,8 @@ export interface StoredInputs {
   readonly written: readonly string[];
   /** Programs and what else is outside the workspace; null in sessions from before it was kept. */
   readonly tools: Readonly<Record<string, string>> | null;
+  /** What `files` checks want unchanged and the manifest doesn't list. */
+  readonly stood: Stood;
 }
 
 /** A failing baseline is run again where that is quick, to know a flaky check from the start. */
@@ -37,12 +40,13 @@ const repeatWithinMs = 60_000;
 export async function takeBaseline(
   input: VerifierInput,
   rounds: Rounds,
-  checks: readonly RunCheck[],
+  wanted: readonly CheckDefinition[],
   runs: boolean,
   context: VerifierContext,
   signal: AbortSignal,
 ): Promise<Baseline> {
   const { observer, files } = input;
+  const checks = wanted.filter((check): check is RunCheck => check.kind === "command" || check.kind === "tests");
   const earlier = context.earlier ?? null;
   const stored = storedInputs(earlier?.inputs ?? null);
   const outputs = [...new Set([...stored.outputs, ...checks.flatMap((check) => outputsOf(check, files))])].sort();
@@ -81,6 +85,7 @@ export async function takeBaseline(
     builds: { ...builds, ...stored.builds },
     written: [...new Set([...stored.written, ...(atStart === null ? [] : changedKeys(atStart.builds, builds))])].sort(),
     tools: { ...(await findTools(observer, files, named, manifest)).signatures, ...stored.tools },
+    stood: { ...(await standsOutside(wanted, manifest, snapshot.manifest, observer, files)), ...stored.stood },
   };
   const subject = earlier?.subject ?? (await subjectOf(snapshot, outputs, observer));
   return { subject, manifest, evidence, inputs: kept as unknown as Json };
@@ -115,6 +120,7 @@ export function storedInputs(inputs: Json): StoredInputs {
     builds: stored?.builds ?? {},
     written: stored?.written ?? [],
     tools: stored?.tools ?? null,
+    stood: stored?.stood ?? {},
   };
 }
 

@@ -25,15 +25,7 @@ import type { VerifierInput } from "./verifier-input.ts";
 export function createVerifier(input: VerifierInput): Verifier {
   const rounds = createRounds(input);
   return {
-    baseline: (checks, runs, context, signal) =>
-      takeBaseline(
-        input,
-        rounds,
-        checks.filter((check) => check.kind === "command" || check.kind === "tests"),
-        runs,
-        context,
-        signal,
-      ),
+    baseline: (checks, runs, context, signal) => takeBaseline(input, rounds, checks, runs, context, signal),
     check: (check, baseline, context, signal) => checkOne(input, rounds, check, baseline, context, signal),
     beforeRun: async (command, cwd, baseline) =>
       (await beforeInstall(input, command, cwd, baseline)) ?? (await beforeBuild(input, command, baseline)),

@@ -71,6 +71,48 @@ describe("files", () => {
     });
     expect(end.forModel).toContain("test/add.test.js changed");
   });
+
+  test("what stands there counts, whether it is a file, can be read, or leads anywhere", async () => {
+    const check = files(
+      ...["test", "pipe", "dangling", "linked", "huge", "old/"].map((path) => ({ path, exists: false })),
+      ...["src/", "pipe", "linked", "huge", "dangling", "src/add.js/"].map((path) => ({ path, exists: true })),
+      ...["huge", "pipe", "src"].map((path) => ({ path, contains: "x" })),
+    );
+    const { verdict, says } = await look(check, () =>
+      execSync("mkfifo pipe; ln -s gone dangling; ln -s src linked; truncate -s 20M huge", { cwd: place.dir, stdio: "ignore" }),
+    );
+    expect(verdict).toBe("fail");
+    expect(says.split("\n")).toEqual([
+      ...["test is there", "pipe is there", "dangling is there", "linked is there", "huge is there"],
+      ...["dangling is a link that leads nowhere", "src/add.js/ is no folder"],
+      ...[
+        "huge is not judged: it has more than 16 MB, or can't be read",
+        "pipe is no file that can be read",
+        "src is no file that can be read",
+      ],
+    ]);
+  });
+
+  test("what is unchanged is so in kind, mode and content, in a folder too, and where it is ignored", async () => {
+    place.write(".gitignore", "*.log\ntmp*\n");
+    for (const name of ["a", "b", "same/a"]) place.write(name, "x\n");
+    place.commit();
+    for (const name of ["same.log", "a.log", "gone.log", "tmp/a", "tmp2/a"]) place.write(name, "x\n");
+    const paths = ["a", "b", "src", "a.log", "gone.log", "new.log", "new", "tmp2", "same", "same.log", "same-none", "tmp"];
+    const work = "chmod +x a; ln -sf same/a b; echo > src/n; echo > a.log; rm gone.log; touch new.log new other.log; echo > tmp2/a";
+    const end = await look(files(...paths.map((path) => ({ path, unchanged: true }))), () => execSync(work, { cwd: place.dir }));
+    expect(end.says.split("\n")).toEqual(paths.slice(0, 8).map((path) => `${path} changed`));
+  });
+
+  test("what nobody looked at before is not judged, and passes nothing", async () => {
+    place.write(".gitignore", "*.log\n");
+    place.commit();
+    place.write("a.log", "x\n");
+    const baseline = await place.verifier.baseline([], true, place.context(), new AbortController().signal);
+    const { evidence, verdict } = await place.round(baseline, files({ path: "a.log", unchanged: true }));
+    expect(evidence[0]?.run.tail).toMatch(/^a\.log is not judged: how it was/);
+    expect(verdict.verdict).toBe("fail");
+  });
 });
 
 describe("diff", () => {

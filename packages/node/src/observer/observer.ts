@@ -9,7 +9,8 @@ import type { FileRecord, Manifest } from "./manifest.ts";
 import { openParts, type WorkspaceInput, type WorkspaceParts } from "./parts.ts";
 import { makeScratch } from "./scratch.ts";
 import { signPlaces } from "./signature.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import { rootPath, takeSnapshot } from "./snapshot.ts";
+import { standingAt } from "./standing.ts";
 import { type InstructionRules, usualInstructions } from "./instructions.ts";
 import { worldMark, worldSections } from "./world.ts";
 import { lookThrough } from "../files/missing.ts";
@@ -91,6 +92,10 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
       const place = folder === undefined ? null : join(folder, path);
       const stat = place === null ? undefined : lookThrough(place);
       return place === null || stat === undefined || !stat.isFile() || stat.size > mostRead ? null : readFile(place).catch(() => null);
+    },
+    async standing({ root, path }, throughLinks = false) {
+      const folder = root === "" ? "" : rootPath(input.files.roots, root);
+      return folder === null ? null : standingAt(join(folder, path), throughLinks);
     },
     async keep(id, wanted) {
       const manifest = await load(id);

@@ -13,6 +13,15 @@ export interface ManifestEntry extends Place {
   readonly size: number;
 }
 
+/** What stands at a place. `unknown`: that can't be told, since a folder above may not be looked into. */
+export interface Standing {
+  readonly kind: ManifestEntry["kind"] | "folder" | "unknown";
+  /** As a manifest has it; empty for a folder and what is unknown. */
+  readonly digest: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
 /** An ignored file, or a folder in which everything is ignored. */
 export interface IgnoredEntry extends Place {
   readonly isFolder: boolean;
@@ -53,6 +62,8 @@ export interface CheckFiles {
   look<T>(manifest: string, place: Place, begin: () => PieceReader<T>): Promise<T | null>;
   /** What stands at this place now, ignored or not; null where there is no file, or one of more than 16 MB. `root` empty: `path` is absolute. */
   read(place: Place): Promise<Uint8Array | null>;
+  /** What stands at this place now, ignored or not, of any size: a link as itself, or what it leads to. Null where there is nothing. */
+  standing(place: Place, throughLinks?: boolean): Promise<Standing | null>;
   /** A manifest equal to this one for which the named files' content is kept, whatever becomes of them. */
   keep(manifest: string, places: readonly Place[]): Promise<string>;
   /** What is ignored now, folders as one entry. */
