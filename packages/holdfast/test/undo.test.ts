@@ -175,6 +175,27 @@ describe("holdfast undo", () => {
     expect(again.err()).toContain("nothing to undo");
   });
 
+  test("one whose process died right after its record is recorded once, and what was changed since stays", async () => {
+    const hosts = await edited();
+    const dying = {
+      ...hosts,
+      openHost: async (...given: Parameters<typeof hosts.openHost>) => {
+        const host = await hosts.openHost(...given);
+        const { checkpoints } = host.ports;
+        const settled = () => Promise.reject(new Error("killed"));
+        return { ...host, ports: { ...host.ports, ...(checkpoints === undefined ? {} : { checkpoints: { ...checkpoints, settled } }) } };
+      },
+    };
+    expect(await main(["undo"], start(), dying)).not.toBe(0);
+    await writeFile(join(folder, "login.js"), "by hand\n");
+    expect(await main(["undo"], start(), hosts)).toBe(0);
+    expect(await readFile(join(folder, "login.js"), "utf8")).toBe("by hand\n");
+    await expect(stat(join(folder, "new.js"))).rejects.toMatchObject({ code: "ENOENT" });
+    const [row] = await hosts.log.list({});
+    const events = await hosts.log.read(row?.session ?? "", 1);
+    expect(events.filter(({ type }) => type === "edits.undone").length).toBe(1);
+  });
+
   test("shows a name with line ends on one line of the diff", async () => {
     const name = "evil\n+++ b/other\n+line";
     const hosts = fakeHosts({ script: [{ calls: [write(name, "new\n")] }, { text: "done", repeat: 5 }] });

@@ -1,4 +1,4 @@
-import { fork } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -20,7 +20,9 @@ import { join } from "node:path";
 import type { TreeNode } from "@holdfast/protocol";
 import type { Restore } from "@holdfast/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { cleanUp, finishRestore, type RestorePlaces, restoreTree, settleRestore } from "../src/checkpoints/restore.ts";
+import { cleanUp } from "../src/checkpoints/go-back.ts";
+import { finishRestore, restoreTree, settleRestore } from "../src/checkpoints/restore.ts";
+import type { RestorePlaces } from "../src/checkpoints/restore-places.ts";
 import { mountable, mountSmallDisk, type SmallDisk } from "../../stores/test/disk.ts";
 import { contentsOf } from "./checkpoints-child.ts";
 
@@ -170,6 +172,83 @@ describe("a process that is killed on the way", () => {
     const result = await finishRestore(places(), "ses");
     expect(result).toEqual({ type: "refused", paths: [{ path: join(root, "edited"), why: "changed" }] });
     expect(now()).toEqual({ ...before, edited: "644 by hand" });
+  });
+});
+
+describe("what a process leaves that ends at any point", () => {
+  /** All that is on disk at each stop, as a kill there would leave it. */
+  function copies(): { readonly onStop: (what: string) => void; readonly each: (then: (what: string) => Promise<void>) => Promise<void> } {
+    const stops: string[] = [];
+    const copyOf = (n: number): string => join(top, `copy-${n}`);
+    return {
+      onStop(what) {
+        mkdirSync(copyOf(stops.length));
+        execFileSync("cp", ["-a", root, home, copyOf(stops.length)]);
+        stops.push(what);
+      },
+      async each(then) {
+        for (const [n, what] of stops.entries()) {
+          for (const folder of [root, home]) rmSync(folder, { recursive: true, force: true });
+          execFileSync("cp", ["-a", join(copyOf(n), "work"), join(copyOf(n), "home"), top]);
+          await then(what);
+        }
+        expect(stops.length).toBeGreaterThan(20);
+      },
+    };
+  }
+  /** The last thing is refused, and all goes back: these are its stops. */
+  function refusedAtLast(onStop: (what: string) => void): (what: string) => void {
+    let isBack = false;
+    return (what) => {
+      if (isBack) return onStop(what);
+      if (what !== "moved") return;
+      isBack = true;
+      throw Object.assign(new Error("refused"), { code: "EIO" });
+    };
+  }
+  /** What the next process does with it. */
+  async function goOn(): Promise<string> {
+    const { type } = await finishRestore(places(), "ses");
+    cleanUp(places(), "ses");
+    return type;
+  }
+
+  test("is gone through with, also while what waited beside the files is cleared away", async () => {
+    const { onStop, each } = copies();
+    await restoreTree(places({ onStop }), "ses", changed());
+    cleanUp(places({ onStop }), "ses");
+    await each(async (what) => {
+      // Before the first of these it was not noted at all.
+      if (what === "note") return;
+      expect(await goOn(), what).toBe("restored");
+      expect(now(), what).toEqual(restored);
+    });
+  });
+
+  test("is gone through with or was taken back, where it was about to go back", async () => {
+    const { onStop, each } = copies();
+    const restore = changed();
+    const before = now();
+    expect(await restoreTree(places({ onStop: refusedAtLast(onStop) }), "ses", restore)).toMatchObject({ type: "failed" });
+    expect(now()).toEqual(before);
+    await each(async (what) => {
+      expect(await goOn(), what).toBe("restored");
+      expect(now(), what).toEqual(restored);
+    });
+  });
+
+  test.each(["onwards", "back"])("on its way %s, and somebody changes a file then: all of it or nothing, and theirs stays", async (way) => {
+    const { onStop, each } = copies();
+    const restore = changed();
+    const before = now();
+    await restoreTree(places({ onStop: way === "back" ? refusedAtLast(onStop) : onStop }), "ses", restore);
+    cleanUp(places({ onStop }), "ses");
+    await each(async (what) => {
+      writeFileSync(join(root, "edited"), "by hand");
+      // Once it is on its way, and until all is moved, it goes back; after that the change is one like any.
+      const isDone = (await goOn()) === "restored";
+      expect(now(), what).toEqual({ ...(isDone && what !== "note" ? restored : before), edited: "644 by hand" });
+    });
   });
 });
 

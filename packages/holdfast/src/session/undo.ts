@@ -58,7 +58,7 @@ export async function undoSession(host: OpenHost, session: string, options: Undo
     const begun = await checkpoints.unfinished(session);
     return begun === null ? (await prepare(host, checkpoints, session, options)).undone : dryOf(begun);
   }
-  let isRecorded = false;
+  let isOver = false;
   let changes: readonly TreeChange[] = [];
   await runtime.recordUndo(
     ports,
@@ -85,8 +85,9 @@ export async function undoSession(host: OpenHost, session: string, options: Undo
         files: undone.files.filter(({ path }) => !kept.some((folder) => path === `${folder}/`)),
         left: [...(await Promise.all(kept.map(stillHolds))), ...undone.left],
       };
-      isRecorded = true;
+      isOver = true;
       changes = restore.steps.map(({ path, from, to }) => ({ path, by: "session", before: from, after: bare(to) }));
+      if (pending !== null && (await isRecorded(host, session, pending))) return null;
       const isLong = changes.length > mostInline;
       const list = isLong ? await ports.blobs.put(new TextEncoder().encode(JSON.stringify(changes))) : undefined;
       const payload: EventPayload<"edits.undone"> = {
@@ -98,11 +99,22 @@ export async function undoSession(host: OpenHost, session: string, options: Undo
     },
     options.onWait,
   );
-  if (isRecorded) {
+  if (isOver) {
     await checkpoints.settled(session);
     checkpoints.changed(session, changes);
   }
   return undone;
+}
+
+/** A process may die after the record, before what waited beside the files is cleared away. */
+async function isRecorded({ ports }: OpenHost, session: string, { note }: Restore): Promise<boolean> {
+  const events = await ports.log.read(session, 1);
+  const what = ({ callIds, since, isPoint }: EventPayload<"edits.undone">): string => JSON.stringify([callIds, since, isPoint]);
+  const own = what(eventPayloads["edits.undone"].parse(note));
+  return events.some((event) => {
+    const undone = payloadOf(event, "edits.undone");
+    return undone !== null && what(undone) === own;
+  });
 }
 
 /** Its content stays with the calls that were taken back. */

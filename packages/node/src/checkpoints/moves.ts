@@ -42,9 +42,16 @@ export function takeBack(staging: string, move: Move): void {
   const { fresh, old } = waiting(staging, move);
   switch (move.type) {
     case "take_away":
-    case "replace":
-      // Two links to one file: the rename does nothing, and that is right.
       if (exists(old)) within(move, (at) => renameSync(old, at));
+      return;
+    case "replace":
+      if (!exists(old)) return;
+      within(move, (at) => {
+        // What came waits again, so that a process that is killed now leaves what can be gone through with.
+        if (!exists(fresh) && exists(at)) renameSync(at, fresh);
+        // Two links to one file: the rename does nothing, and that is right.
+        renameSync(old, at);
+      });
       return;
     case "put":
       if (!exists(fresh)) within(move, (at) => renameSync(at, fresh));

@@ -29,6 +29,8 @@ export interface RestoreNote {
   readonly isMoving: boolean;
   /** Where what comes has no room, files that only go are deleted first. They can't come back: it is gone through with. */
   readonly isMakingRoom?: boolean;
+  /** Once all is moved: folders that were to go and hold something else. It is neither moved again nor taken back from then on. */
+  readonly kept?: readonly string[];
 }
 
 /** An undo whose process died on the way, or is still at it. */

@@ -1,29 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import type { TreeNode } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import { isSameNode } from "@holdfast/runtime/tree-change";
 import type { Restore, RestoreResult, RestoreStep } from "@holdfast/runtime/ports/checkpoints";
-import { encoded, inFolder } from "./hold.ts";
-import { makeMove, takeBack } from "./moves.ts";
+import { cleanUp, goBack, removeStaging } from "./go-back.ts";
+import { makeMove } from "./moves.ts";
 import { nodeAt } from "./nodes-at.ts";
 import { isOnlyMode, type Move, planMoves } from "./plan-restore.ts";
-import { isDecided, readNote, removeNote, type RestoreNote, writeNote } from "./restore-note.ts";
+import { isDecided, readNote, type RestoreNote, writeNote } from "./restore-note.ts";
+import { lockedFolders, type RestorePlaces, rootOf, rootsOf, setMode, stop } from "./restore-places.ts";
 import { deleteWhatGoes, goes, hasDeleted, isStaged, roomFor, unkept } from "./room.ts";
 import { stage } from "./stage.ts";
-import { lookAt } from "../files/missing.ts";
-
-export interface RestorePlaces {
-  /** Holdfast's own folder, for the notes of restores that are under way. */
-  readonly home: string;
-  /** The workspace's roots, real paths. */
-  readonly roots: readonly string[];
-  /** The content of a node piece by piece; null where it isn't kept any more. */
-  readonly pieces: (node: TreeNode) => AsyncIterable<Uint8Array | null>;
-  /** Called before each thing that is done: where a test ends the process. */
-  readonly onStop?: (what: string) => void;
-}
 
 type Refusals = Extract<RestoreResult, { type: "refused" }>["paths"];
 
@@ -129,6 +118,8 @@ export async function finishRestore(places: RestorePlaces, session: string): Pro
   const note = readNote(places.home, session);
   if (note === null) return { type: "restored", kept: [] };
   if (!isDecided(note)) return restoreTree(places, session, note.restore);
+  // Somebody may go on from there, and what waits beside the files may be gone already.
+  if (note.kept !== undefined) return { type: "restored", kept: note.kept };
   if (!note.isMoving) return makeRoom(places, session, note);
   const changed = await changedSince(places, note);
   if (changed.length === 0) return move(places, session, note);
@@ -161,18 +152,6 @@ export async function settleRestore(places: RestorePlaces, session: string): Pro
   cleanUp(places, session);
 }
 
-/** Takes away what a restore left beside the files, and its note. */
-export function cleanUp(places: RestorePlaces, session: string): void {
-  const note = readNote(places.home, session);
-  if (note === null) return;
-  removeStaging(places, note);
-  removeNote(places.home, session);
-}
-
-function removeStaging(places: RestorePlaces, { restore, staging }: RestoreNote): void {
-  for (const root of rootsOf(places, restore.steps)) rmSync(join(root, staging), { recursive: true, force: true });
-}
-
 function move(places: RestorePlaces, session: string, note: RestoreNote): RestoreResult {
   const moves = planMoves(note.restore.steps, (path) => rootOf(places, path));
   const kept: string[] = [];
@@ -188,6 +167,7 @@ function move(places: RestorePlaces, session: string, note: RestoreNote): Restor
     const planned = new Set(note.restore.steps.map(({ path }) => path));
     for (const { path, mode } of note.opened) if (!planned.has(path)) setMode(places, path, mode);
     stop(places, "moved");
+    writeNote(places.home, session, { ...note, kept });
     return { type: "restored", kept };
   } catch (error) {
     if (note.isMakingRoom !== true) goBack(places, session, note, []);
@@ -199,24 +179,6 @@ function move(places: RestorePlaces, session: string, note: RestoreNote): Restor
 function isGone({ restore }: RestoreNote, { type, n }: Move): boolean {
   const step = restore.steps[n];
   return type === "take_away" && step !== undefined && goes(step);
-}
-
-/** `except`: paths that somebody else has changed; what stood there before stays beside them where it can't go back. */
-function goBack(places: RestorePlaces, session: string, note: RestoreNote, except: readonly string[]): void {
-  const moves = planMoves(note.restore.steps, (path) => rootOf(places, path)).toReversed();
-  for (const each of moves) {
-    if (except.includes(each.path)) continue;
-    try {
-      takeBack(note.staging, each);
-    } catch (cause) {
-      const { code } = cause as NodeJS.ErrnoException;
-      // It was not made, or its folder was not.
-      if (code === "ENOENT") continue;
-      throw new HoldfastError("internal", `what was restored could not all be put back: ${each.path}`, { cause });
-    }
-  }
-  for (const { path, mode } of note.opened) setMode(places, path, mode);
-  cleanUp(places, session);
 }
 
 async function refusals(places: RestorePlaces, steps: readonly RestoreStep[]): Promise<Refusals> {
@@ -231,47 +193,6 @@ async function refusals(places: RestorePlaces, steps: readonly RestoreStep[]): P
 
 function hasContent({ kind }: TreeNode): boolean {
   return kind === "file" || kind === "link";
-}
-
-/** Folders in which something is to be done and which may not be written now. */
-function lockedFolders(places: RestorePlaces, steps: readonly RestoreStep[]): RestoreNote["opened"] {
-  const folders = new Set(steps.flatMap(({ path }) => (places.roots.includes(path) ? [] : [dirname(path)])));
-  return [...folders].sort().flatMap((path) => {
-    const stat = statOf(path);
-    if (stat === null || !stat.isDirectory() || (stat.mode & 0o300) === 0o300) return [];
-    return [{ path, mode: stat.mode & 0o7777 }];
-  });
-}
-
-/** Null where there is nothing, also below a file. */
-function statOf(path: string): Stats | null {
-  return lookAt(encoded(path)) ?? null;
-}
-
-function setMode(places: RestorePlaces, path: string, mode: number): void {
-  if (places.roots.includes(path)) return chmodSync(path, mode);
-  try {
-    inFolder(rootOf(places, path), path, (at) => {
-      if (lstatSync(at).isDirectory()) chmodSync(at, mode);
-    });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-}
-
-function rootsOf(places: RestorePlaces, steps: readonly RestoreStep[]): readonly string[] {
-  return [...new Set(steps.map(({ path }) => rootOf(places, path)))];
-}
-
-/** The path's root, or the folder of a file that lies outside all of them. */
-export function rootOf({ roots }: Pick<RestorePlaces, "roots">, path: string): string {
-  let found = "";
-  for (const root of roots) if (root.length > found.length && path.startsWith(`${root}/`)) found = root;
-  return found === "" ? dirname(path) : found;
-}
-
-function stop({ onStop }: RestorePlaces, what: string): void {
-  onStop?.(what);
 }
 
 function failure(places: RestorePlaces, note: RestoreNote, path: string, error: unknown): RestoreResult {
