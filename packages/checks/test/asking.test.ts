@@ -7,6 +7,7 @@ import { commandCheck } from "../src/index.ts";
 import { mayAsk } from "../src/reach/asking.ts";
 import { pythonGuard } from "../src/reach/python-guard.ts";
 import { reachRules } from "../src/reach/rules.ts";
+import { nodeOption } from "../src/reach/watch.ts";
 import { endingOf, makeAdder, npmTest, right } from "./adder.ts";
 import type { Place } from "./place.ts";
 
@@ -123,4 +124,22 @@ sys.stdout = io.StringIO()
   rmSync(place, { recursive: true });
   expect(stderr).toBe("");
   expect(status).toBe(0);
+});
+
+test("in Node a library may keep what writes stacks, hand it on to its own, and set it back", () => {
+  const place = mkdtempSync(join(tmpdir(), "holdfast-asks-"));
+  const lines = `const before = Error.prepareStackTrace;
+const frames = (_, all) => all;
+Error.prepareStackTrace = frames;
+const isSame = Error.prepareStackTrace === frames && Array.isArray(new Error().stack);
+Error.prepareStackTrace = before;
+const { stack } = new Error("one");
+Error.prepareStackTrace = (error, all) => "said " + before(error, all);
+process.exit(isSame && stack.startsWith("Error: one") && new Error("two").stack.startsWith("said Error: two") ? 0 : 1);
+`;
+  writeFileSync(join(place, "run.cjs"), lines);
+  const env = { ...process.env, NODE_OPTIONS: nodeOption({ watched: ["src/add.js"], folder: place, nonce: "seen" }) };
+  const { status, stderr } = spawnSync(process.execPath, ["run.cjs"], { cwd: place, env, encoding: "utf8" });
+  rmSync(place, { recursive: true });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
 });

@@ -41,10 +41,26 @@ const trace = (error, frames) => {
   const seen = asPlain(frames);
   return typeof prepare === "function" ? call(prepare, Trace, error, seen) : write(error, seen);
 };
+// Node alone gets it: whoever else asks sees what was set, to call it, to hold it against another, or to set it anew.
+const { captureStackTrace } = Trace;
+const isForNode = (getter) => {
+  const { stackTraceLimit } = Trace;
+  const caller = {};
+  Trace.stackTraceLimit = 1;
+  looks = "text";
+  call(captureStackTrace, Trace, caller, getter);
+  const { stack } = caller;
+  looks = null;
+  Trace.stackTraceLimit = stackTraceLimit;
+  return call(includes, stack, "node:internal/errors");
+};
 defineProperty(Trace, "prepareStackTrace", {
-  get: () => (looks === "text" ? undefined : trace),
+  get: function asked() {
+    if (looks !== null) return looks === "text" ? undefined : trace;
+    return isForNode(asked) ? trace : prepare;
+  },
   set: (next) => {
-    if (next !== trace) prepare = next;
+    prepare = next;
   },
 });
 program = look("frames").filter((frame) => fileOf(frame).startsWith("node:"));
