@@ -8,6 +8,7 @@ import { mayAsk } from "../src/reach/asking.ts";
 import { pythonGuard } from "../src/reach/python-guard.ts";
 import { reachRules } from "../src/reach/rules.ts";
 import { nodeOption } from "../src/reach/watch.ts";
+import { heldTo, type Round } from "../src/rounds.ts";
 import { endingOf, makeAdder, npmTest, right } from "./adder.ts";
 import type { Place } from "./place.ts";
 
@@ -142,4 +143,9 @@ process.exit(isSame && stack.startsWith("Error: one") && new Error("two").stack.
   const { status, stderr } = spawnSync(process.execPath, ["run.cjs"], { cwd: place, env, encoding: "utf8" });
   rmSync(place, { recursive: true });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+});
+
+test("a run that is held to an earlier one is over after a few times what that took", () => {
+  const round = { check: { timeoutMs: 900_000 } } as Round;
+  expect([300, 60_000, 600_000].map((durationMs) => heldTo(round, { durationMs }).check.timeoutMs)).toEqual([20_000, 180_000, 900_000]);
 });

@@ -5,7 +5,7 @@ import { stripControls } from "../counts.ts";
 import { matcher } from "../glob.ts";
 import type { CheckInput, CheckInputs } from "../inputs.ts";
 import { nameOf } from "../paths.ts";
-import type { Round, Rounds } from "../rounds.ts";
+import { heldTo, type Round, type Rounds } from "../rounds.ts";
 import { isTooDeep, tokensOf } from "../tests/tokens.ts";
 import { testsIn, type Unit } from "../tests/units.ts";
 import * as toolchains from "../toolchains.ts";
@@ -112,9 +112,6 @@ export function edited(text: string, edits: readonly Edit[]): string {
   return out + text.slice(at);
 }
 
-/** A test that fails may leave something open that its end would have closed. */
-const leastMs = 20_000;
-
 interface Surroundings {
   /** The failed run at the baseline, and the one that passed. */
   readonly first: CheckRun;
@@ -145,9 +142,10 @@ export async function survivors(
     return { root: entry.root, path: entry.path, kind: entry.kind, content: new TextEncoder().encode(edited(text, edits)) };
   });
   const tests = new Set(files.flatMap(({ input, mutants }) => mutants.map(({ name }) => name || input.entry.path)));
-  const timeoutMs = Math.min(round.check.timeoutMs, Math.max(leastMs, 3 * last.durationMs));
+  // A test that fails may leave something open that its end would have closed.
+  const held = heldTo(round, last);
   const survive = async (more: readonly ScratchChange[], without: readonly Place[]): Promise<boolean> => {
-    const run = await rounds.inCopy({ ...round, check: { ...round.check, timeoutMs } }, manifest, [...changes, ...more], without);
+    const run = await rounds.inCopy(held, manifest, [...changes, ...more], without);
     if (run.passed) return !showsFailures(null, run);
     // One that ended before all had run, or could not be loaded, says nothing of single tests.
     const [ran, wanted] = [await executed(run, last, blobs), await executed(last, null, blobs)];

@@ -1,7 +1,7 @@
 import type { CheckRun } from "@holdfast/protocol";
 import type { ScratchChange } from "@holdfast/runtime";
 import { type CheckInputs, placeOf } from "../inputs.ts";
-import type { Round, Rounds } from "../rounds.ts";
+import { heldTo, type Round, type Rounds } from "../rounds.ts";
 import type { VerifierInput } from "../verifier-input.ts";
 import { pythonGuard } from "./python-guard.ts";
 import type { Reach } from "./reach.ts";
@@ -43,12 +43,13 @@ function withCompany(command: string): string {
 
 /**
  * A run in a copy in which sources can't act on their tests, and are told no more of their surroundings than a plain program;
- * `isGuarded`: the interpreters that load the `watched` ones showed that they were told so.
+ * `last`: its run without; `isGuarded`: the interpreters that load the `watched` ones showed that they were told so.
  */
 export async function guardedRun(
   { observer, files }: VerifierInput,
   rounds: Rounds,
   round: Round,
+  last: CheckRun,
   manifest: string,
   { inputs, named }: CheckInputs,
   { watched, asking, opened, compared }: Pick<Reach, "opened" | "compared"> & Readonly<Record<"watched" | "asking", readonly string[]>>,
@@ -74,9 +75,10 @@ export async function guardedRun(
   }
   const command = withCompany(withGuard(round.check.command));
   const seen = new Set<Watched>();
+  const held = heldTo(round, last);
   const guarded: Round = {
-    ...round,
-    check: { ...round.check, command },
+    ...held,
+    check: { ...held.check, command },
     env: (cwd) => {
       const guard = guardIn(cwd);
       return { ...watchEnvironment(guard), [optionName]: nodeOption(guard), [folderName]: guard.folder };
