@@ -164,9 +164,10 @@ export function describeRun(run: CheckRun): string {
   const { counts } = run;
   const shown =
     counts === null
-      ? "no counts shown"
+      ? (run.reportProblem ?? "no counts shown")
       : [`${counts.passed} passed`, `${counts.failed} failed`, ...(counts.skipped > 0 ? [`${counts.skipped} skipped`] : [])].join(", ");
-  return `${end}, ${shown}, ${(run.durationMs / 1000).toFixed(1)} s`;
+  const against = counts === null || run.reportProblem === undefined ? "" : `, ${run.reportProblem}`;
+  return `${end}, ${shown}${against}, ${(run.durationMs / 1000).toFixed(1)} s`;
 }
 
 function isUnmet({ weaknesses }: Evidence): boolean {

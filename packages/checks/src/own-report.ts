@@ -2,7 +2,7 @@ import type { CheckDefinition, Evidence, FileChange, TestsCheck } from "@holdfas
 import type { CheckFiles, ManifestEntry, Place } from "@holdfast/runtime";
 import { placeOf, type Workplace } from "./inputs.ts";
 import { resolvePath } from "./paths.ts";
-import { parseReport } from "./report.ts";
+import { readReport } from "./report.ts";
 
 /** The file that a `tests` check has its report in, with its form. */
 export interface OwnReport extends Place {
@@ -51,7 +51,7 @@ export async function holdsReport(path: string, manifest: string, reports: reado
   for (const report of reports) {
     if (!isNamed(report, path)) continue;
     const bytes = await files.content(manifest, report);
-    if (bytes !== null && parseReport(new TextDecoder().decode(bytes), report.format) !== null) return true;
+    if (bytes !== null && readReport(new TextDecoder().decode(bytes), report.format) !== null) return true;
   }
   return false;
 }

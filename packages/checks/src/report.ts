@@ -1,11 +1,27 @@
-import type { TestCounts, TestsCheck } from "@holdfast/protocol";
+import type { Json, TestCounts, TestsCheck } from "@holdfast/protocol";
 import { parseCounts } from "./counts.ts";
+import { isObject, parseObject } from "./parts.ts";
 
 type Format = NonNullable<TestsCheck["report"]>["format"];
 type Status = "passed" | "failed" | "skipped";
+/** So many of a plan's points that never came are named. */
+const mostMissing = 1_000;
 
-/** Test counts, with the names of those that ran, from a report; null where it is none of its form. */
-export function parseReport(text: string, format: Format): TestCounts | null {
+/** What a report shows: its tests, and what it says of the run beside them. */
+export interface ReportRead {
+  /** With the names of those that ran. What is wrong beside the tests counts as failed. */
+  readonly counts: TestCounts;
+  /** That the run went wrong, or that the report isn't whole. Empty where all is well. */
+  readonly wrong: readonly string[];
+}
+
+interface Told {
+  readonly tests: readonly (readonly [name: string, status: Status])[];
+  readonly wrong: readonly string[];
+}
+
+/** Null where it is no report of its form. */
+export function readReport(text: string, format: Format): ReportRead | null {
   switch (format) {
     case "junit":
       return counted(junit(text));
@@ -15,31 +31,86 @@ export function parseReport(text: string, format: Format): TestCounts | null {
       return counted(tap(text));
     case "auto": {
       const start = text.trimStart();
-      if (start.startsWith("<")) return parseReport(text, "junit");
-      if (start.startsWith("{")) return parseReport(text, "json");
-      return counted(tap(text)) ?? parseCounts(text);
+      if (start.startsWith("<")) return readReport(text, "junit");
+      if (start.startsWith("{")) return readReport(text, "json");
+      const counts = parseCounts(text);
+      return counted(tap(text)) ?? (counts === null ? null : { counts, wrong: [] });
     }
   }
 }
 
-function counted(tests: readonly (readonly [name: string, status: Status])[] | null): TestCounts | null {
-  if (tests === null) return null;
+function counted(told: Told | null): ReportRead | null {
+  if (told === null) return null;
+  const { tests, wrong } = told;
   const of = (status: Status): number => tests.filter(([, one]) => one === status).length;
   const names = [...new Set(tests.filter(([, status]) => status !== "skipped").map(([name]) => name))].sort();
-  return { passed: of("passed"), failed: of("failed"), skipped: of("skipped"), names };
+  return { counts: { passed: of("passed"), failed: of("failed") + wrong.length, skipped: of("skipped"), names }, wrong };
 }
 
-/** The JUnit form that runners write (schema of the Ant task, as Surefire has it): test cases, each with what befell it inside. */
-function junit(text: string): (readonly [string, Status])[] | null {
+/** A suite or a test that is being read. */
+interface Frame {
+  readonly tag: string;
+  readonly name: string;
+  status: Status;
+  /** Tests in it, and failures and errors; of a suite by its own numbers too. */
+  tests: number;
+  failures: number;
+  readonly says: { readonly tests: number; readonly failures: number };
+}
+
+const junitTag = /<(\/?)(testsuites?|testcase|failure|error|skipped)\b((?:[^>"']|"[^"]*"|'[^']*')*?)(\/?)>/g;
+
+/**
+ * The JUnit form that runners write (schema of the Ant task, as Surefire has it): test cases, each with what befell it inside.
+ * A suite may have failures of its own, and says how many tests and failures it has.
+ */
+function junit(text: string): Told | null {
   const plain = text.replaceAll(/<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>/g, "");
   if (!/<testsuites?\b/.test(plain)) return null;
-  return [...plain.matchAll(/<testcase\b((?:[^>"']|"[^"]*"|'[^']*')*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)].map(
-    ([, attributes = "", inside = ""]) => {
-      const name = [attribute(attributes, "classname"), attribute(attributes, "name")].filter((part) => part !== "").join(" > ");
-      if (/<(?:failure|error)\b/.test(inside)) return [name, "failed"];
-      return [name, /<skipped\b/.test(inside) ? "skipped" : "passed"];
-    },
-  );
+  const tests: (readonly [string, Status])[] = [];
+  const wrong: string[] = [];
+  const frames: Frame[] = [];
+  const close = (frame: Frame): void => {
+    frames.pop();
+    if (frame.tag === "testcase") {
+      tests.push([frame.name, frame.status]);
+      frame.tests = 1;
+    } else wrong.push(...lacking(frame));
+    const parent = frames.at(-1);
+    if (parent === undefined) return;
+    parent.tests += Math.max(frame.tests, frame.says.tests);
+    parent.failures += Math.max(frame.failures, frame.says.failures);
+  };
+  for (const [, end, tag = "", attributes = "", isEmpty] of plain.matchAll(junitTag)) {
+    const top = frames.at(-1);
+    if (tag === "failure" || tag === "error" || tag === "skipped") {
+      if (end !== "" || top === undefined) continue;
+      if (tag !== "skipped") top.failures += 1;
+      if (tag !== "skipped" && top.tag !== "testcase") tests.push([top.name, "failed"]);
+      if (top.status !== "failed") top.status = tag === "skipped" ? "skipped" : "failed";
+    } else if (end === "") {
+      const frame = frameOf(tag, attributes);
+      frames.push(frame);
+      if (isEmpty !== "") close(frame);
+    } else if (top?.tag === tag) close(top);
+    else return { tests, wrong: [`</${tag}> ends what did not begin`] };
+  }
+  const open = /<!--|<!\[CDATA\[/.test(plain) ? "a comment or CDATA" : frames.length > 0 ? `<${frames.at(-1)?.tag ?? ""}>` : null;
+  return { tests, wrong: open === null ? wrong : [`it is cut off within ${open}`] };
+}
+
+function frameOf(tag: string, attributes: string): Frame {
+  const number = (name: string): number => Number(attribute(attributes, name)) || 0;
+  const parts = [tag === "testcase" ? attribute(attributes, "classname") : "", attribute(attributes, "name")].filter((part) => part !== "");
+  const says = tag === "testcase" ? { tests: 0, failures: 0 } : { tests: number("tests"), failures: number("failures") + number("errors") };
+  return { tag, name: parts.join(" > "), status: "passed", tests: 0, failures: 0, says };
+}
+
+/** What a suite says of itself and doesn't show. More than it says may be there: some count groups, some leave out repeats. */
+function lacking({ name, tests, failures, says }: Frame): string[] {
+  const who = name === "" ? "a suite" : `the suite ${JSON.stringify(name)}`;
+  if (says.failures > failures) return [`${who} says that ${says.failures} failed and shows ${failures} of them`];
+  return says.tests > tests ? [`${who} says that it has ${says.tests} tests and shows ${tests}`] : [];
 }
 
 function attribute(text: string, name: string): string {
@@ -49,35 +120,40 @@ function attribute(text: string, name: string): string {
 }
 
 /** What `jest --json` and `vitest --reporter=json` write. */
-function jestJson(text: string): (readonly [string, Status])[] | null {
-  interface Result {
-    readonly fullName?: string;
-    readonly title?: string;
-    readonly status?: string;
-  }
-  let report: { testResults?: readonly { assertionResults?: readonly Result[]; status?: string; name?: string }[] };
-  try {
-    report = JSON.parse(text) as typeof report;
-  } catch {
-    return null;
-  }
-  const { testResults } = report;
-  if (testResults === undefined || !Array.isArray(testResults)) return null;
-  const results: readonly { readonly assertionResults?: readonly Result[]; readonly status?: string; readonly name?: string }[] =
-    testResults;
-  return results.flatMap(({ assertionResults = [], status, name = "" }): (readonly [string, Status])[] => {
-    // A file that could not be loaded has no tests, and failed.
-    if (assertionResults.length === 0 && status === "failed") return [[name, "failed"] as const];
-    return assertionResults.map(({ fullName, title = "", status: one = "" }) => [fullName ?? title, statusOf(one)] as const);
+function jestJson(text: string): Told | null {
+  const report = parseObject(text);
+  if (report === null || !Array.isArray(report["testResults"])) return null;
+  const tests = objectsIn(report["testResults"]).flatMap(({ assertionResults, status, name }): (readonly [string, Status])[] => {
+    const own = objectsIn(assertionResults).map((one) => [textOf(one["fullName"] ?? one["title"]), statusOf(one["status"])] as const);
+    // A file that could not be loaded has no tests, and failed; so did one where something beside its tests did.
+    return status === "failed" && !own.some(([, one]) => one === "failed") ? [...own, [textOf(name), "failed"] as const] : own;
   });
+  const failed = tests.filter(([, status]) => status === "failed").length;
+  const said = (key: string): number => (typeof report[key] === "number" ? report[key] : 0);
+  const files = Math.max(said("numFailedTestSuites"), said("numRuntimeErrorTestSuites"));
+  const wrong: string[] = [];
+  if (said("numFailedTests") > failed) wrong.push(`it says that ${said("numFailedTests")} failed and shows ${failed} of them`);
+  else if (said("numTotalTests") > tests.length)
+    wrong.push(`it says that there are ${said("numTotalTests")} tests and shows ${tests.length}`);
+  else if (failed === 0 && files > 0) wrong.push(`it says that ${files} files failed and shows none of them`);
+  else if (failed === 0 && report["success"] === false) wrong.push("it says that the run had no success");
+  return { tests, wrong };
 }
 
-function statusOf(word: string): Status {
+function objectsIn(value: Json | undefined): Readonly<Record<string, Json>>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+function statusOf(word: Json | undefined): Status {
   return word === "passed" ? "passed" : word === "failed" ? "failed" : "skipped";
 }
 
 /** Test points of TAP 13 and 14 (testanything.org); a subtest's own points are told by the point that closes it. */
-function tap(text: string): (readonly [string, Status])[] | null {
+function tap(text: string): Told | null {
   if (!/^(?:TAP version 1[34]|1\.\.\d+)/m.test(text)) return null;
   const plan = Number(/^1\.\.(\d+)/m.exec(text)?.[1] ?? Number.NaN);
   const tests = [...text.matchAll(/^(not )?ok\b *(\d*) *(?:- *)?(.*)$/gm)].map(
@@ -86,7 +162,13 @@ function tap(text: string): (readonly [string, Status])[] | null {
       return [name === "" ? number : name, directive !== undefined ? "skipped" : not === undefined ? "passed" : "failed"];
     },
   );
+  const bail = /^Bail out!.*$/im.exec(text)?.[0].trim();
+  const wrong = bail !== undefined ? [bail] : Number.isNaN(plan) ? ["it is cut off: its plan (1..N) never came"] : [];
   // Points that were planned and never came are failures.
   const missing = Number.isNaN(plan) ? 0 : Math.max(0, plan - tests.length);
-  return [...tests, ...Array.from({ length: missing }, (_, at) => [`planned test ${tests.length + at + 1}`, "failed"] as const)];
+  const never = Array.from(
+    { length: Math.min(missing, mostMissing) },
+    (_, at) => [`planned test ${tests.length + at + 1}`, "failed"] as const,
+  );
+  return { tests: [...tests, ...never], wrong };
 }

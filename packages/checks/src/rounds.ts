@@ -1,10 +1,10 @@
 import type { CheckRun, Evidence, RunCheck, Weakness } from "@holdfast/protocol";
 import type { Confinement, Place, ScratchChange, Snapshot, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
-import { parseReport } from "./report.ts";
 import { definitionDigest, needsRunning } from "./definition.ts";
 import { placeOf } from "./inputs.ts";
 import { ownReport } from "./own-report.ts";
+import { reportFound, whyNone } from "./report-found.ts";
 import { runOnce } from "./run.ts";
 import { subjectOf } from "./subject.ts";
 import type { VerifierInput } from "./verifier-input.ts";
@@ -88,18 +88,15 @@ export function createRounds(input: VerifierInput): Rounds {
     const result = await start(round, cwd, confinement);
     const after = await signature();
     const whole = report === null ? await input.blobs.get(result.output) : before === after ? null : await observer.read(report);
-    const counts = whole === null ? null : parseReport(new TextDecoder().decode(whole), check.report?.format ?? "auto");
-    const says =
-      counts === null
-        ? `\n${check.report === null ? "its output is no report of tests" : `it wrote no report of tests to ${check.report.path}`}`
-        : "";
+    const why = report === null ? null : await whyNone(check.report?.path ?? "", report, before, after, whole, observer);
+    const { counts, problem } = reportFound(check, whole, why);
     const own = place?.root === "" ? null : ownReport(check, files);
     return {
       ...result,
       ...(whole === null || own === null ? {} : { report: { root: own.root, path: own.path, digest: sha256(whole) } }),
       counts,
       passed: result.passed && counts !== null && counts.failed === 0 && counts.passed > 0,
-      tail: result.tail + says,
+      ...(problem === null ? {} : { reportProblem: problem, tail: `${result.tail}\n${problem}` }),
     };
   };
 

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CheckDefinition, DiffCheck, FilesCheck, HttpCheck, TestsCheck } from "@holdfast/protocol";
 import { constraintCheck } from "../src/constraints.ts";
 import { commandCheck } from "../src/index.ts";
-import { parseReport } from "../src/report.ts";
+import { readReport } from "../src/report.ts";
+import { reportFound } from "../src/report-found.ts";
 import { makeAdder, right, testFile } from "./adder.ts";
 import type { Place } from "./place.ts";
 
@@ -187,6 +188,26 @@ describe("tests", () => {
     expect(end.says).toContain("it wrote no report of tests to report.xml");
   });
 
+  test.each([
+    ["echo '<testsuite><testcase name=\"a\"/>' > report.xml", "its report report.xml: it is cut off within <testsuite>"],
+    ["ln -sf gone report.xml", "its report report.xml is a link that leads nowhere"],
+    ["rm -f report.xml; mkfifo report.xml", "its report report.xml is no file that can be read"],
+    ["truncate -s 17M report.xml", "its report report.xml has more than 16 MB"],
+  ])("a report that is refused says why: `%s`", async (line, says) => {
+    const check = tests(line, junit);
+    const baseline = await place.verifier.baseline([], false, place.context(), new AbortController().signal);
+    const { evidence, verdict } = await place.round(baseline, check);
+    expect(evidence[0]?.run.tail).toContain(says);
+    expect(verdict.report.reasons.join()).toContain(says);
+  });
+
+  test("what is no report of its form is told from an empty one and one in another encoding", () => {
+    const says = (bytes: string | Buffer) => reportFound(tests("x", junit), Buffer.from(bytes), null).problem;
+    expect(says("well")).toBe("its report report.xml is no JUnit XML");
+    expect(says("")).toBe("its report report.xml is empty");
+    expect(says(Buffer.from("<testsuite/>", "utf16le"))).toBe("its report report.xml has zero bytes in it: only UTF-8 is read");
+  });
+
   describe("in a repository that doesn't ignore it", () => {
     const units = tests(command, junit);
     const small = { ...diff({ only: ["src/**"], maxLines: 2 }), id: "small" };
@@ -330,11 +351,43 @@ describe("reports", () => {
     ["tap", "TAP version 14\nok 1 - X > a & b\nnot ok 2 - c\n    ok 1 - inner\nok 3 - d # SKIP later\n1..3\n"],
   ] as const)("%s", (format, text) => {
     for (const form of [format, "auto"] as const)
-      expect(parseReport(text, form)).toEqual({ passed: 1, failed: 1, skipped: 1, names: ["X > a & b", "c"] });
+      expect(readReport(text, form)).toEqual({ counts: { passed: 1, failed: 1, skipped: 1, names: ["X > a & b", "c"] }, wrong: [] });
   });
 
   test("planned tests that never came are failures; what is no report is none", () => {
-    expect(parseReport("1..3\nok 1 - a\n", "tap")).toMatchObject({ passed: 1, failed: 2 });
-    for (const text of ["", "<html/>", "{}", "all well"]) expect(parseReport(text, "auto")).toBeNull();
+    expect(readReport("1..3\nok 1 - a\n", "tap")?.counts).toMatchObject({ passed: 1, failed: 2 });
+    for (const text of ["", "<html/>", "{}", '{"testResults":3}', "null", "all well"]) expect(readReport(text, "auto")).toBeNull();
+  });
+
+  const listed = [{ name: "a.test.js", status: "passed", assertionResults: [{ fullName: "a", status: "passed" }] }];
+  const json = (more: object): string => JSON.stringify({ testResults: listed, ...more });
+  test.each([
+    ['<testsuites><testsuite name="s" tests="5" failures="2" errors="1"><testcase name="a"/>', "it is cut off within <testsuite>"],
+    ['<testsuite><testcase name="a"/><testcase name="b"><system-out><![CDATA[ x', "it is cut off within a comment or CDATA"],
+    ['<testsuite name="s" tests="1" failures="0" errors="1"><testcase name="a"/></testsuite>', "says that 1 failed and shows 0 of them"],
+    ['<testsuites failures="1"><testsuite><testcase name="a"/></testsuite></testsuites>', "a suite says that 1 failed"],
+    ['<testsuite name="s" tests="2"><testcase name="a"/></testsuite>', "says that it has 2 tests and shows 1"],
+    ["TAP version 14\nok 1 - a\nBail out! db gone\n1..1\n", "Bail out! db gone"],
+    ["TAP version 13\nok 1 - a\n", "its plan (1..N) never came"],
+    [json({ success: false, numFailedTests: 2, numTotalTests: 3 }), "it says that 2 failed and shows 0 of them"],
+    [json({ success: false }), "the run had no success"],
+    [json({ success: true, numTotalTests: 2 }), "2 tests and shows 1"],
+    [json({ numRuntimeErrorTestSuites: 1 }), "1 files failed"],
+  ])("%s says against itself that all is well", (text, says) => {
+    const read = readReport(text, "auto");
+    expect(read?.counts).toMatchObject({ passed: 1, failed: 1, names: ["a"] });
+    expect(read?.wrong).toEqual([expect.stringContaining(says)]);
+  });
+
+  test("a failure beside all tests, of a suite or of a file, is one", () => {
+    const suite = '<testsuite name="s" tests="1" errors="1"><testcase name="a"/><error>no db</error></testsuite>';
+    const file = JSON.stringify({ success: false, testResults: [{ ...listed[0], status: "failed" }] });
+    for (const text of [suite, file]) expect(readReport(text, "auto")).toMatchObject({ counts: { passed: 1, failed: 1 }, wrong: [] });
+  });
+
+  test("groups that count as tests, and numbers that leave out repeats, are no harm", () => {
+    const nested =
+      '<testsuite name="out" tests="1" failures="0"><testsuite name="in" tests="2"><testcase name="a"/><testcase name="b"/></testsuite></testsuite>';
+    expect(readReport(`<testsuites>${nested}</testsuites>`, "auto")).toMatchObject({ counts: { passed: 2, failed: 0 }, wrong: [] });
   });
 });

@@ -179,6 +179,8 @@ export const checkRun = z.object({
   tail: z.string(),
   /** Handle of the whole output. */
   output: z.string(),
+  /** Of a `tests` check: why its report shows no tests, or what it says against the run beside them. */
+  reportProblem: z.string().optional(),
   /** Of a `tests` check with a report file in the workspace: the file as this run wrote it, with the hex SHA-256 of its content. */
   report: z.object({ root: z.string(), path: z.string(), digest: z.string() }).optional(),
 });
