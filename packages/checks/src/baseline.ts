@@ -81,7 +81,8 @@ export async function takeBaseline(
     version: 1,
     outputs,
     reports: reportsOf(checks, stored.reports, files),
-    around: earlier === null ? around : stored.around,
+    // Of a session that had no check before, only the tree is known.
+    around: earlier === null || earlier.inputs === null ? around : stored.around,
     builds: { ...builds, ...stored.builds },
     written: [...new Set([...stored.written, ...(atStart === null ? [] : changedKeys(atStart.builds, builds))])].sort(),
     tools: { ...(await findTools(observer, files, named, manifest)).signatures, ...stored.tools },

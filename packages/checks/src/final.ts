@@ -37,6 +37,8 @@ interface Held {
   readonly manifest: string;
   /** The check's run at the baseline, where there was one. */
   readonly first: CheckRun | null;
+  /** The same where it was on the baseline's tree: a check that came later ran first on what the session had made of it. */
+  readonly original: CheckRun | null;
   readonly isAccepted: (path: string) => boolean;
 }
 
@@ -81,7 +83,8 @@ export async function checkFinal(
   const accepted = createAccepted(context.acceptCheckChanges);
   if (bound.run.passed && weaknesses.length === 0 && baseline.manifest !== null) {
     const { isAccepted } = accepted;
-    const held: Held = { input, rounds, round, bound, now, manifest: baseline.manifest, first: first?.run ?? null, isAccepted };
+    const original = first?.subjectBefore === baseline.subject ? first.run : null;
+    const held: Held = { input, rounds, round, bound, now, manifest: baseline.manifest, first: first?.run ?? null, original, isAccepted };
     const tests = await weighInputs(held);
     originalInputsRun = tests.originalInputsRun;
     if (tests.mayDiffer && tests.weaknesses.length === 0) weaknesses.push(...(await runAgain(rounds, round, repeats)));
@@ -139,7 +142,7 @@ async function weighInputs(held: Held): Promise<{
   readonly mayDiffer: boolean;
   readonly newLines: readonly NewLines[];
 }> {
-  const { input, rounds, round, bound, now, manifest, first, isAccepted } = held;
+  const { input, rounds, round, bound, now, manifest, first, original, isAccepted } = held;
   const { observer, files } = input;
   const before = await findInputs(round.check, manifest, observer, files, { scripts: now.named.scripts });
   const after = await findInputs(round.check, bound.after.manifest, observer, files, before.named);
@@ -172,7 +175,7 @@ async function weighInputs(held: Held): Promise<{
     if (restored.missing.length > 0) changed(", and its earlier version is no longer stored", restored.missing);
     else {
       originalInputsRun = await rounds.inCopy(round, bound.after.manifest, restored.changes, []);
-      const [ran, wanted] = [await executed(originalInputsRun, first, input.blobs), await executed(first, null, input.blobs)];
+      const [ran, wanted] = [await executed(originalInputsRun, original, input.blobs), await executed(original, null, input.blobs)];
       if (!originalInputsRun.passed) changed(", and its earlier version does not pass", names);
       else if (showsFailures(first, originalInputsRun)) changed(", and failures show where its earlier version runs", names);
       else if (wanted !== null && wanted > (ran ?? 0)) changed(", and not all of its earlier version ran", names);

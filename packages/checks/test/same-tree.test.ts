@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { CommandCheck } from "@holdfast/protocol";
 import { commandCheck } from "../src/index.ts";
-import { endingOf, makeAdder, kinds, npmTest, right, wrong } from "./adder.ts";
+import { endingOf, makeAdder, kinds, npmTest, right, testFile, wrong } from "./adder.ts";
 import type { Place } from "./place.ts";
 
 let place: Place;
@@ -174,4 +174,14 @@ test("build output that is kept where it is up to date is proven by a run withou
     place.write("dist/a.js", right);
   });
   expect(end).toMatchObject({ verdict: "pass", kinds: [] });
+});
+
+test("a check that came later counts its earlier tests by the tree that they are of", async () => {
+  const start = await place.baseline(commandCheck("true"));
+  place.write("src/add.js", right);
+  place.write("test/more.test.js", testFile);
+  const context = { ...place.context(), earlier: start };
+  const later = await place.verifier.baseline([npmTest], true, context, new AbortController().signal);
+  const { verdict } = await place.round(later, npmTest);
+  expect(verdict).toMatchObject({ verdict: "pass" });
 });

@@ -113,6 +113,8 @@ export const eventPayloads = {
     kept: z.array(keptEvent),
     /** Calls of the other that may have happened and aren't in the shared history as such. Absent where there are none. */
     doubts: z.array(doubt).optional(),
+    /** The workspace before the other's first effect, where that comes after `seq`. `blobs`: what the store must keep for it. */
+    tree: z.object({ subject: z.string(), manifest: z.string(), blobs: z.array(z.string()) }).optional(),
   }),
   "session.changed": z.object({ settings }),
   "session.renamed": z.object({ title: z.string() }),
@@ -227,6 +229,8 @@ export const eventPayloads = {
     blobs: z.array(z.string()),
     evidence: z.array(evidence),
     inputs: json,
+    /** The event that has the same tree, where checks came after the session's first effect. */
+    tree: z.number().int().optional(),
   }),
   "snapshot.recorded": z.object({ turnId: z.string(), subject: z.string(), manifest: z.string().nullable(), blobs: z.array(z.string()) }),
   "checks.started": z.object({ round: z.number().int(), attempt: z.number().int() }),

@@ -131,6 +131,20 @@ test("named checks of all kinds decide together", async () => {
   expect(stderr).toContain("more.sh was added, and may not change");
 }, 120_000);
 
+test("checks that come later, and those of a fork, are held to the tree before the session's first effect", async () => {
+  const look = { name: "read_file", input: { path: "test/sum.sh" } };
+  const weaken = { name: "edit_file", input: { path: "test/sum.sh", edits: [{ old: "= 3", new: "= -1" }] } };
+  const place = await createPlace((_, sampling) => [{ calls: [look] }, { calls: [weaken] }][sampling - 1] ?? { text: "Done." }, files);
+  expect((await place.exec("Tidy up")).code).toBe(0);
+  const session = await place.session();
+  const forked = await place.start(["fork", session, "--at", "1.1"]).finished;
+  const fork = /ses_[0-9a-z]+/.exec(forked.stdout.replace(session, ""))?.[0] ?? "";
+  for (const one of [session, fork]) {
+    const { code, stderr } = await place.exec("resume", one, "--check", "sh test/sum.sh", "Go on");
+    expect({ one, code, isNamed: stderr.includes("the test itself changed") }).toEqual({ one, code: 6, isNamed: true });
+  }
+}, 120_000);
+
 test("words that the log contradicts are marked, and others are left alone", async () => {
   const words = "I edited `sum.sh` and `test/sum.sh`. I ran the tests, and all of them pass.";
   const place = await createPlace((results) => (results.length < 1 ? { calls: [fix] } : { text: words }), files);

@@ -212,6 +212,8 @@ function blobsOf(event: SessionEvent): string[] {
       return [...event.payload.blobs, ...event.payload.evidence.flatMap(outputsOf)];
     case "snapshot.recorded":
       return event.payload.blobs;
+    case "session.forked":
+      return event.payload.tree?.blobs ?? [];
     case "call.intended":
     case "turn.ended":
       return event.payload.checkpoint?.blobs ?? [];

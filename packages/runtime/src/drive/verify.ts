@@ -6,6 +6,7 @@ import { createStreamRedactor } from "../redact-stream.ts";
 import { redact } from "../redact.ts";
 import type { Driver } from "./driver.ts";
 import { emitDelta, newId, settingsOf } from "./driver.ts";
+import { earlierBaseline } from "./first-look.ts";
 import { accountOf } from "./exhausted.ts";
 import { finalMessage } from "./output.ts";
 import type { HandOver } from "./workspace-lock.ts";
@@ -48,11 +49,13 @@ function context(driver: Driver, runId: string, handOver: HandOver): VerifierCon
 export async function takeBaseline(driver: Driver, attempt: number, signal: AbortSignal): Promise<SessionEvent[]> {
   const { takesBaseline } = settingsOf(driver);
   const checks = checksOf(driver);
+  const earlier = await earlierBaseline(driver, checks);
   const { subject, manifest, evidence, inputs } = await withWorkspace(driver, "baseline", signal, (handOver) =>
-    driver.ports.verifier.baseline(checks, takesBaseline, context(driver, `${baselineRuns}${attempt}`, handOver), signal),
+    driver.ports.verifier.baseline(checks, takesBaseline, { ...context(driver, `${baselineRuns}${attempt}`, handOver), earlier }, signal),
   );
   const blobs = manifest === null ? [] : [...(await driver.ports.observer.blobsOf(manifest))];
-  return [{ type: "baseline.recorded", payload: { subject, manifest, blobs, evidence: [...evidence], inputs } }];
+  const tree = earlier?.tree === undefined ? {} : { tree: earlier.tree };
+  return [{ type: "baseline.recorded", payload: { subject, manifest, blobs, evidence: [...evidence], inputs, ...tree } }];
 }
 
 /**

@@ -154,9 +154,9 @@ function change(head: Head, registers: Registers, event: SessionEvent, at: numbe
     case "baseline.started":
       return { head: { ...head, baseline: { attempt: event.payload.attempt, isRecorded: false } }, puts: [] };
     case "baseline.recorded": {
-      const { subject, manifest } = event.payload;
-      // A later baseline keeps the tree of the first: that is no look at the start of this turn.
-      const isFirstLook = head.turn !== null && !head.turn.isEffectful && registers.get("baseline", "") === null;
+      const { subject, manifest, tree } = event.payload;
+      // A later baseline keeps the tree of the first look: that is none at the start of this turn.
+      const isFirstLook = head.turn !== null && !head.turn.isEffectful && tree === undefined && registers.get("baseline", "") === null;
       return {
         head: turn({ ...head, baseline: { ...head.baseline, isRecorded: true } }, isFirstLook ? { hasSnapshot: true } : {}),
         puts: [put("baseline", "", event.payload), ...(isFirstLook ? [put("snapshot", "", { subject, manifest })] : [])],

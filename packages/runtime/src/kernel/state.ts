@@ -219,6 +219,8 @@ export interface RegisterKinds {
     readonly manifest: string | null;
     readonly evidence: readonly Evidence[];
     readonly inputs: Json;
+    /** The event whose tree it has, where that was recorded before it. */
+    readonly tree?: number;
   };
   /** Evidence of the open round, by check. */
   readonly evidence: Evidence;

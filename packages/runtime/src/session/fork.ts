@@ -3,6 +3,7 @@ import { HoldfastError, isHoldfastError } from "@holdfast/protocol/error";
 import { eventVersion } from "@holdfast/protocol/version";
 import type { Driver } from "../drive/driver.ts";
 import { flush, stage } from "../drive/driver.ts";
+import { firstLook } from "../drive/first-look.ts";
 import { apply } from "../kernel/apply.ts";
 import { doubtsBeyond, isStepEnd } from "../kernel/forked.ts";
 import type { Head, MutableRegisters } from "../kernel/state.ts";
@@ -79,12 +80,27 @@ async function tryFork(ports: Ports, from: string, at: number, title: string | u
   };
   const begun: SessionEvent = {
     type: "session.forked",
-    payload: { from, seq, title: title ?? row.title, kept: keptOf(stored, events, seq), ...(doubts.length === 0 ? {} : { doubts }) },
+    payload: {
+      from,
+      seq,
+      title: title ?? row.title,
+      kept: keptOf(stored, events, seq),
+      ...(doubts.length === 0 ? {} : { doubts }),
+      ...treeBeyond(events, seq),
+    },
   };
   const words = [...(doubts.length === 0 ? [] : [doubtsIn(doubts)]), ...(isPart ? [partlyLost] : [])];
   stage(driver, [begun, ...words.map((text) => noticeOf(text, ports))]);
   await flush(driver);
   return { session: driver.session, seq, doubts: summariesOf(doubts, events), lostAfter: isPart ? end : null };
+}
+
+/** Where the other changed the workspace only after event `seq`, the fork could not know any more how it was before. */
+function treeBeyond(events: readonly RecordedEvent[], seq: number): Pick<EventPayload<"session.forked">, "tree"> {
+  const look = firstLook(events);
+  if (look === null || look.seq <= seq) return {};
+  const { subject, manifest, blobs } = look;
+  return { tree: { subject, manifest, blobs: [...blobs] } };
 }
 
 /** For the model. What the calls held stays with the other session, where it can be erased. */
