@@ -13,7 +13,7 @@ interface Row {
   readonly before: Evidence | null;
   readonly after: Evidence | null;
   readonly now: Now;
-  /** Why `now` is not `pass`. */
+  /** Why `now` is not `pass`; empty where it is about nothing that was changed. */
   readonly reasons: readonly string[];
 }
 
@@ -66,6 +66,7 @@ function rowOf(
   const before = baseline?.evidence.find((one) => one.checkId === check.id) ?? null;
   const after = evidence.findLast((one) => one.checkId === check.id) ?? null;
   if (after === null) return { check, before, after, now: "not run", reasons: ["it was not run"] };
+  if (after.applies === false) return { check, before, after, now: "not run", reasons: [] };
   const reasons = after.weaknesses.map((weakness) => weakness.detail);
   const passes = after.run.passed || after.repeats.some((run) => run.passed);
   if (isUnmet(after)) return { check, before, after, now: "not run", reasons };
