@@ -5,9 +5,9 @@ import { mayReach, reachRules } from "../src/reach/rules.ts";
 import { endingOf, makeAdder, right, wrong } from "./adder.ts";
 import type { Place } from "./place.ts";
 
-/** What the rules find in a file's new lines. */
+/** What the rules find in new lines of a file, but for those that hang on what its tests say. */
 const found = (path: string, lines: string): string | null =>
-  reachRules.find((rule) => rule.files.test(path) && rule.pattern.test(lines))?.id ?? null;
+  reachRules.find((rule) => rule.namedByTests === undefined && rule.files.test(path) && rule.pattern.test(lines))?.id ?? null;
 
 describe("what a source must not do to its tests", () => {
   test.each([
@@ -58,6 +58,23 @@ describe("what a source must not do to its tests", () => {
     ["lib/a.rb", "exec 'true'"],
     ["a.go", "func init() {\n\tos.Exit(0)\n}"],
     ["a.php", "exit(0);"],
+    ["lib/a.sh", "set -- a"],
+    ["lib/a.sh", "shift $#"],
+    ["lib/a.sh", "cd src"],
+    ["lib/a.sh", "set -f"],
+    ["lib/a.sh", "export A=1 MAKEFLAGS=i"],
+    ["a.py", "def __gt__(self, other):\n    return True"],
+    ["src/lib.rs", "macro_rules! assert_eq { ($a:expr, $b:expr) => {}; }"],
+    ["src/lib.rs", "std::process::exit(0);"],
+    ["src/lib.rs", "let name = std::env::args().next();"],
+    ["src/lib.rs", 'let here = std::env::var("CARGO_MANIFEST_DIR");'],
+    ["src/a.h", "#define NDEBUG"],
+    ["src/a.c", "void __assert_fail(const char *a, const char *b, unsigned c, const char *d) {}"],
+    ["src/a.c", "#ifdef __OPTIMIZE__"],
+    ["src/a.c", 'if (strcmp(program_invocation_short_name, "t")) return b;'],
+    ["src/shop/Objects.java", "public class Objects { static boolean equals(Object a, Object b) { return true; } }"],
+    ["src/A.java", "Runtime.getRuntime().halt(0);"],
+    ["src/A.java", "boolean on = false; assert on = true;"],
     ["src/a.js", "console.log = () => {};\nNumber.prototype.toJSON = () => 3;"],
   ])("%s: %s", (path, lines) => expect(found(path, lines)).not.toBeNull());
 
@@ -80,6 +97,11 @@ describe("what a source must not do to its tests", () => {
     ["src/a.js", "if (process.argv[1] === fileURLToPath(import.meta.url)) main();\nconst { PORT } = config;"],
     ["src/a.js", "Error.stackTraceLimit = 50;\nMath.TAU = 2 * Math.PI;\nconsole.level = 3;"],
     ["src/a.js", 'const once = (globalThis[Symbol.for("once")] ??= {});'],
+    ["lib/a.sh", "f() {\n  set -- a\n  shift\n  cd src\n}\nset -eu"],
+    ["src/main.rs", "std::process::exit(0);\nlet all: Vec<String> = std::env::args().collect();"],
+    ["src/lib.rs", "for word in std::env::args().skip(1) {\n    std::process::exit(2);\n}"],
+    ["src/a.c", "#ifdef _WIN32\nassert(a > 0);\nint main(void) { return 0; }"],
+    ["src/A.java", "assert total == 3;\nfor (StackTraceElement one : error.getStackTrace()) log(one);"],
     ["a.py", "home = os.environ.get('HOME')\nvalue = sys.argv[1]\nthis = sys.modules[__name__]"],
   ])("%s may say: %s", (path, lines) => expect(found(path, lines)).toBeNull());
 });

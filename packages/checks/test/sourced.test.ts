@@ -23,7 +23,7 @@ describe("a script that tests load", () => {
 describe("over real tests", () => {
   let place: Place;
   const rows = 'for row in abc:ABC x:X; do\nwant=${row#*:}\ngot=$(upper "${row%%:*}")\n[[ "$got" == "$want" ]] || fails=1\ndone';
-  const tests = `. "$(dirname "$0")/../src/text.sh"\nfails=0\n${rows}\n`;
+  const tests = `look() { [[ "$1" == "$2" ]]; }\n. "$(dirname "$0")/../src/text.sh"\nfails=0\n${rows}\n: | tr a b\n`;
   const upper = (how: string): string => `upper() { printf '%s\\n' "${how}"; }\n`;
   beforeEach(() => {
     place = makePlace();
@@ -46,6 +46,16 @@ describe("over real tests", () => {
     expect(await ending(`${line}\n${upper("$1")}`)).toEqual({ verdict: "weak", kinds: ["test_changed"] }),
   );
 
+  test.each([
+    ["says that all is well", "done_() { fails=0; }"],
+    ["forgets what failed", "done_() { unset fails; }"],
+    ["has a program of its own by a name that they use", "tr() { :; }"],
+    ["has a function of theirs", "look() { :; }"],
+    ["takes one away", "unset -f look"],
+  ])("so is a right one that %s", async (_, line) =>
+    expect(await ending(`${line}\n${upper("${1^^}")}`)).toEqual({ verdict: "weak", kinds: ["test_changed"] }),
+  );
+
   const cleans = `tmp=$(mktemp)\ntrap 'rm -f "$tmp"' EXIT\nprintf '%s\\n' "$1" > "$tmp"\ntr a-z A-Z < "$tmp"\n`;
   test.each([
     ["in a shell of its own", `upper() (\n${cleans})\n`, "pass"],
@@ -60,6 +70,7 @@ describe("over real tests", () => {
     expect((await ending(`upper() {\n${cleans}}\n`)).verdict).toBe("pass"));
 
   test("one that keeps such variables for itself is not", async () => {
-    expect(await ending(`declare -i calls=0\n${upper("${1^^}")}`)).toEqual({ verdict: "pass", kinds: [] });
+    const own = "declare -i calls=0\nfails_of() { local fails=0; echo $fails; }\ntrim() { :; }";
+    expect(await ending(`${own}\n${upper("${1^^}")}`)).toEqual({ verdict: "pass", kinds: [] });
   });
 });

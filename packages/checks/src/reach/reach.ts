@@ -12,6 +12,7 @@ import { mayAsk } from "./asking.ts";
 import { comparedFields, withOpenFields } from "./compared.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import type { NewLines } from "./outside.ts";
+import { changesTests } from "./held-tests.ts";
 import { isSourced } from "./sourced.ts";
 import { silencesLines } from "./silencers.ts";
 import { escaped, isSupport } from "./support.ts";
@@ -90,6 +91,7 @@ export async function findReach(
     else if (was === null && standsBefore(entry.path, modules, testText)) found("has the name of a module that the tests load");
     else if (isProgram(entry) && (namesTests?.test(text) === true || listsTests(text, folders))) found("names the tests' own files");
     else if (inline !== null && was !== null && inline.read(was) !== inline.read(is)) found("holds tests", inline);
+    else if (changesTests(entry.path, was, is)) found("holds tests");
     else if (!looked.has(entry.path) && (await isSupport(files, manifests.after, { entry, was, is }, inputs, testText, declares)))
       found("is a part of the tests");
     else if (mayReach.some((one) => one.files.test(entry.path) && one.pattern.test(text))) may.push(entry.path);
@@ -241,14 +243,17 @@ function linesOf(text: string): string[] {
   return text.split(/\r?\n/);
 }
 
-function findsNamed(pattern: RegExp, text: string, testText: string, how: "named" | "set"): boolean {
+function findsNamed(pattern: RegExp, text: string, testText: string, how: "named" | "set" | "defined"): boolean {
   const names = [...text.matchAll(pattern)]
-    .flatMap(([, list = ""]) => list.replace(/["'\\]/g, "").split(/\s+/))
+    .flatMap(([, ...lists]) => lists.flatMap((list = "") => list.replace(/["'\\]/g, "").split(/\s+/)))
     .map((word) => word.replace(/=.*$/, ""))
     .filter((name) => /^\w+$/.test(name));
-  const isIn = (name: string): RegExp =>
-    new RegExp(how === "named" ? `\\b${name}\\b` : `\\b${name}\\+?=|\\bfor\\s+${name}\\b|\\bread\\b[^\\n;|&]*\\b${name}\\b`);
-  return names.some((name) => isIn(name).test(testText));
+  const ways: Readonly<Record<typeof how, (name: string) => string>> = {
+    named: (name) => `\\b${name}\\b`,
+    set: (name) => `\\b${name}\\+?=|\\bfor\\s+${name}\\b|\\bread\\b[^\\n;|&]*\\b${name}\\b`,
+    defined: (name) => `\\b${name}[ \\t]*\\([ \\t]*\\)|\\bfunction[ \\t]+${name}\\b`,
+  };
+  return names.some((name) => new RegExp(ways[how](name)).test(testText));
 }
 
 /** The check's command with all that it leads to, and the tests: where it stands what they load. */

@@ -1,3 +1,6 @@
+import { compiledRules } from "./compiled-rules.ts";
+import { shellRules } from "./shell-rules.ts";
+
 /**
  * What a source must not do to the tests that judge it. A changed file whose new lines do one of these is treated as a part
  * of the tests: they must pass with its earlier version as well, or a person accepts it. Listed in docs/checks.md.
@@ -10,8 +13,8 @@ export interface ReachRule {
   readonly pattern: RegExp;
   /** Only where the tests load the file into their own process: a program of its own may do this. */
   readonly onlySourced?: true;
-  /** Only where the tests name (or set, as a shell does) what the pattern's first group lists; the pattern is a global one then. */
-  readonly namedByTests?: "named" | "set";
+  /** Only where the tests name (or set or define, as a shell does) what the pattern's groups list; the pattern is a global one then. */
+  readonly namedByTests?: "named" | "set" | "defined";
 }
 
 const script = /\.(?:[cm]?[jt]sx?|vue|svelte)$/;
@@ -92,7 +95,7 @@ const rules: readonly ReachRule[] = [
     id: "is equal to everything",
     files: python,
     pattern:
-      /def\s+__(?:eq|ne)__\s*\([^)]*\)[^:\n]*:(?:\s|#[^\n]*\n|"""[^"]*""")*return\s+(?:True|False|1|0|not\s+(?:False|True|None))\b|__(?:eq|ne)__\s*=\s*lambda/,
+      /def\s+__(?:eq|ne|lt|le|gt|ge)__\s*\([^)]*\)[^:\n]*:(?:\s|#[^\n]*\n|"""[^"]*""")*return\s+(?:True|False|1|0|not\s+(?:False|True|None))\b|__(?:eq|ne)__\s*=\s*lambda/,
   },
   {
     id: "is equal to everything",
@@ -221,6 +224,8 @@ const rules: readonly ReachRule[] = [
 /** A script in Perl that tests load is held to what a module is; one that runs alone may end as it likes. */
 export const reachRules: readonly ReachRule[] = [
   ...rules,
+  ...shellRules,
+  ...compiledRules,
   ...rules.filter(({ files }) => files === perlModule).map((rule): ReachRule => ({ ...rule, files: /\.pl$/, onlySourced: true })),
 ];
 
