@@ -1,7 +1,7 @@
 import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { endingOf, makeAdder, right } from "./adder.ts";
+import { endingOf, makeAdder, right, wrong } from "./adder.ts";
 import type { Place } from "./place.ts";
 
 let place: Place;
@@ -31,6 +31,19 @@ test("nor are those in a tool's cache inside a dependency folder", async () => {
   });
   expect(end.verdict).toBe("weak");
   expect(end.kinds).toContain("stale_build");
+});
+
+test("a marked cache there that came since is no change of what is installed, and no work either", async () => {
+  place.write("node_modules/x/index.js", "");
+  const cached = (source: string) => () => {
+    place.write("node_modules/.tool-cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n");
+    place.write("node_modules/.tool-cache/add.js", right);
+    place.write("src/add.js", source);
+  };
+  expect(await endingOf(place, cached('export * from "../node_modules/.tool-cache/add.js";\n'))).toMatchObject({ kinds: ["stale_build"] });
+  place.remove("node_modules/.tool-cache");
+  place.write("src/add.js", wrong);
+  expect(await endingOf(place, cached(right))).toMatchObject({ verdict: "pass", kinds: [] });
 });
 
 test("a source that writes a log is proven without the old one", async () => {

@@ -139,6 +139,37 @@ test("what is ignored is listed without git too", async () => {
   ]);
 });
 
+test("a marked cache in a folder of dependencies counts by itself: they are signed without it, and a copy can leave it out", async () => {
+  place = makePlace({ git: true });
+  fill();
+  const observer = place.observer();
+  const sign = async (path: string): Promise<string | undefined> => [...(await observer.sign([{ root: "main", path }])).values()][0];
+  const start = await sign("node_modules");
+  const cache = "node_modules/.tool-cache";
+  place.write(`${cache}/units`, "x");
+  expect(await sign("node_modules")).not.toBe(start);
+  place.write(`${cache}/CACHEDIR.TAG`, "Signature: 8a477f597d28d172789f06886806bc55\n");
+  place.write("node_modules/x/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n");
+  expect(await sign("node_modules")).not.toBe(start);
+  rmSync(join(place.dir, "node_modules/x/CACHEDIR.TAG"));
+  expect(await sign("node_modules")).toBe(start);
+  expect((await observer.ignored()).filter(({ path }) => path.startsWith("node_modules"))).toEqual([
+    { root: "main", path: "node_modules", isFolder: true, isDependency: true },
+    { root: "main", path: cache, isFolder: true, isDependency: false },
+  ]);
+  const { manifest } = await observer.snapshot(null);
+  const without = [{ root: "main", path: cache }];
+  const linked = await observer.scratch(manifest, [], { linksDependencies: true, without });
+  const at = (path: string): boolean => existsSync(join(linked.roots["main"] ?? "", path));
+  expect([at("node_modules/x/index.js"), at(cache)]).toEqual([true, false]);
+  const bound = await observer.scratch(manifest, [], { linksDependencies: false, without });
+  const places = bound.binds.map(({ from, to }) => [from.startsWith(place.dir), to.slice(place.dir.length)]);
+  expect(places).toContainEqual([true, "/node_modules"]);
+  expect(places).toContainEqual([false, `/${cache}`]);
+  await linked.remove();
+  await bound.remove();
+});
+
 test("a signature changes with any file below, an edit that keeps size and mtime among them, and not with caches", async () => {
   place = makePlace({ git: true });
   fill();

@@ -1,8 +1,9 @@
 import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { IgnoredEntry } from "@holdfast/runtime";
 import type { Git } from "./git.ts";
 import { decodeName, decodeNames, fsPath } from "./names.ts";
-import { cachesAmong } from "./own-caches.ts";
+import { cachesAmong, markedCachesIn } from "./own-caches.ts";
 import { dependencyFolders } from "./tools.ts";
 import { walkFiles } from "./walk.ts";
 import { lookAt } from "../files/missing.ts";
@@ -22,7 +23,16 @@ export async function listIgnored(git: Git, roots: readonly { readonly id: strin
     }
     for (const entry of await plainIgnored(root.path)) entries.push({ root: root.id, ...entry });
   }
-  return roots.flatMap(({ id }) => wholeCaches(leaves(entries.filter(({ root }) => root === id)))).filter((entry) => exists(roots, entry));
+  const found = roots.flatMap(({ id }) => wholeCaches(leaves(entries.filter(({ root }) => root === id))));
+  return found.flatMap((entry) => withMarked(roots, entry)).filter((entry) => exists(roots, entry));
+}
+
+/** A folder of dependencies, and the caches in it that are none. */
+function withMarked(roots: readonly { readonly id: string; readonly path: string }[], entry: IgnoredEntry): IgnoredEntry[] {
+  const root = roots.find(({ id }) => id === entry.root);
+  if (!entry.isDependency || !entry.isFolder || root === undefined) return [entry];
+  const caches = markedCachesIn(join(root.path, entry.path));
+  return [entry, ...caches.map((name) => ({ ...entry, path: `${entry.path}/${name}`, isDependency: false }))];
 }
 
 /** Git names what lies in a folder that ignores itself one by one: a tool's cache is one thing. */

@@ -1,6 +1,8 @@
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import { regularText } from "../files/regular.ts";
 import { fsPath } from "./names.ts";
-import { cacheNames, reportFolders } from "./tools.ts";
+import { cacheNames, dependencyFolders, reportFolders } from "./tools.ts";
 
 /** How a tool marks a folder as its cache (bford.info/cachedir). */
 const mark = "Signature: 8a477f597d28d172789f06886806bc55";
@@ -26,6 +28,22 @@ export function withoutCaches(top: string, paths: readonly string[], isKnown: (f
 export function cachesAmong(paths: readonly string[]): string[] {
   const marked = paths.filter((path) => path.endsWith(markFile)).map((path) => path.slice(0, -markFile.length));
   return marked.filter((folder) => paths.includes(`${folder}/.gitignore`) && !reportFolders.has(folder.slice(folder.lastIndexOf("/") + 1)));
+}
+
+/**
+ * Names of the caches that lie in a folder of dependencies under names that no list knows: hidden folders that bear the mark.
+ * They are no dependency, and count as what is built: a check must pass without them where they changed.
+ */
+export function markedCachesIn(folder: string): string[] {
+  if (!dependencyFolders.has(basename(folder))) return [];
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((one) => one.isDirectory() && one.name.startsWith(".") && !cacheNames.has(one.name))
+      .filter(({ name }) => regularText(join(folder, name, markFile), { followsLink: false })?.startsWith(mark) === true)
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
 }
 
 function isUnsigned(path: string): boolean {

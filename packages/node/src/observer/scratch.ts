@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { IgnoredEntry, Place, ScratchChange, ScratchCopy } from "@holdfast/runtime";
 import type { Manifest } from "./manifest.ts";
 import { fsPath } from "./names.ts";
+import { markedCachesIn } from "./own-caches.ts";
 import { cacheNames, rebuiltFolders } from "./tools.ts";
 import { lookAt } from "../files/missing.ts";
 
@@ -113,16 +114,19 @@ async function bringIgnored(input: ScratchInput, copies: Readonly<Record<string,
   const room = { ...ignoredBound };
   // What is ignored by now may have been in scope at the baseline, and then a copy says whether it is there.
   const inScope = new Set([...input.manifest.records, ...input.changes].map(({ root, path }) => `${root}:${path}`));
+  const dependencies = input.ignored.filter((entry) => entry.isDependency);
   for (const { root, path, isDependency } of input.ignored) {
     const from = input.roots.find((candidate) => candidate.id === root)?.path;
     const copy = copies[root];
-    if (from === undefined || copy === undefined || input.without.some((place) => place.root === root && isWithin(path, place.path)))
-      continue;
+    const without = input.without.filter((place) => place.root === root);
+    if (from === undefined || copy === undefined || without.some((place) => isWithin(path, place.path, isDependency))) continue;
     const [source, target] = [join(from, path), join(copy, path)];
-    if (existsSync(target) || lookAt(source) === undefined) continue;
+    // A cache in a folder of dependencies comes with that, or is made anew in it.
+    const isInDependency = !isDependency && dependencies.some((one) => one.root === root && path.startsWith(`${one.path}/`));
+    if (isInDependency || existsSync(target) || lookAt(source) === undefined) continue;
     if (isDependency) {
       await mkdir(dirname(target), { recursive: true });
-      if (input.linksDependencies) await symlink(source, target);
+      if (input.linksDependencies) await linkDependency(source, target, new Set(without.map((place) => join(from, place.path))));
       else binds.push(...(await bindDependency(source, target, top, binds.length)));
     } else if (!path.split("/").some((part) => rebuiltFolders.has(part))) {
       const filter = (file: string): boolean => !inScope.has(`${root}:${file.slice(from.length + 1)}`);
@@ -140,6 +144,13 @@ async function bringIgnored(input: ScratchInput, copies: Readonly<Record<string,
   return binds;
 }
 
+/** As one link, or where something in it is to be left out as one for each of the others. */
+async function linkDependency(source: string, target: string, without: ReadonlySet<string>): Promise<void> {
+  if (![...without].some((path) => dirname(path) === source)) return symlink(source, target);
+  await mkdir(target);
+  for (const name of await readdir(source)) if (!without.has(join(source, name))) await symlink(join(source, name), join(target, name));
+}
+
 async function bindDependency(source: string, target: string, top: string, number: number): Promise<Bind[]> {
   const isFolder = (await stat(source)).isDirectory();
   if (isFolder) await mkdir(target, { recursive: true });
@@ -147,8 +158,9 @@ async function bindDependency(source: string, target: string, top: string, numbe
   const binds: Bind[] = [{ from: source, to: source, writable: false }];
   if (!isFolder) return binds;
   // Runners keep caches in there and fail where they can't write them.
+  const marked = markedCachesIn(source);
   for (const name of await readdir(source)) {
-    if (!cacheNames.has(name) || !(await stat(join(source, name))).isDirectory()) continue;
+    if (!(cacheNames.has(name) || marked.includes(name)) || !(await stat(join(source, name))).isDirectory()) continue;
     const fresh = join(top, `cache${number}`, name);
     await mkdir(fresh, { recursive: true });
     binds.push({ from: fresh, to: join(source, name), writable: true });
@@ -156,8 +168,9 @@ async function bindDependency(source: string, target: string, top: string, numbe
   return binds;
 }
 
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`) || folder.startsWith(`${path}/`);
+/** What lies around a place is left out with it, but a folder of dependencies is not. */
+function isWithin(path: string, folder: string, isDependency: boolean): boolean {
+  return path === folder || path.startsWith(`${folder}/`) || (!isDependency && folder.startsWith(`${path}/`));
 }
 
 /** Takes what lies at `path` out of `room`; false where it doesn't fit. */

@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Place } from "@holdfast/runtime";
+import { markedCachesIn } from "./own-caches.ts";
 import { rootPath } from "./snapshot.ts";
 import { statSignature } from "./stat-cache.ts";
 import { cacheNames } from "./tools.ts";
@@ -32,6 +33,7 @@ export function placeKey(place: Place): string {
 /** Directories count by what is in them: their own times change with every cache a tool drops there. */
 async function signTree(top: string, topStat: Stats): Promise<string> {
   const hash = createHash("sha256");
+  const marked = new Set(markedCachesIn(top));
   let count = 0;
   const pending: { readonly path: string; readonly name: string; readonly stat: Stats }[] = [{ path: top, name: "", stat: topStat }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -45,7 +47,7 @@ async function signTree(top: string, topStat: Stats): Promise<string> {
     } else if (stat.isDirectory()) {
       hash.update(`d ${name}\n`);
       for (const child of namesIn(path).toReversed()) {
-        if (cacheNames.has(child)) continue;
+        if (cacheNames.has(child) || (name === "" && marked.has(child))) continue;
         const childStat = lookAt(join(path, child));
         if (childStat !== undefined)
           pending.push({ path: join(path, child), name: name === "" ? child : `${name}/${child}`, stat: childStat });
