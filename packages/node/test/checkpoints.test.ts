@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Checkpoint, TreeChange } from "@holdfast/protocol";
 import { HoldfastError } from "@holdfast/protocol/error";
 import type { BlobStore, Checkpoints } from "@holdfast/runtime";
@@ -22,7 +23,8 @@ interface Followed {
   after(work: () => void): Promise<readonly TreeChange[]>;
 }
 
-async function follow({ mostBytes = 1_000_000_000, keeps = place.blobs as BlobStore } = {}): Promise<Followed> {
+/** `slowMs`: how long git takes to answer, as in a large repository: a look at a new name takes at least as long. */
+async function follow({ mostBytes = 1_000_000_000, keeps = place.blobs as BlobStore, slowMs = 0 } = {}): Promise<Followed> {
   const input = {
     files: { cwd: place.dir, roots: [{ id: "main", path: place.dir }] },
     blobs: place.blobs,
@@ -33,7 +35,7 @@ async function follow({ mostBytes = 1_000_000_000, keeps = place.blobs as BlobSt
   let count = 0;
   const git: typeof opened.git = (...args) => {
     count += 1;
-    return opened.git(...args);
+    return slowMs === 0 ? opened.git(...args) : sleep(slowMs).then(() => opened.git(...args));
   };
   const parts = { ...opened, git, places: { ...opened.places, git } };
   const { manifest } = await createObserver({ ...input, parts }).snapshot(null);
@@ -70,6 +72,61 @@ test("what a command did, and what somebody else did after it, are told apart; g
   expect(asked()).toBe(before);
   expect(brief(await after(() => place.write("new/x", "x")))).toEqual(["session new - folder", "session new/x - file"]);
   expect(asked()).toBeGreaterThan(before);
+});
+
+describe("where looking takes long", () => {
+  async function slow() {
+    place = makePlace({ git: true });
+    for (const name of ["a", "b"]) place.write(name, `${name}\n`);
+    place.commit();
+    const followed = await follow({ slowMs: 40 });
+    await followed.take();
+    const at = (name: string): string => join(place.dir, name);
+    const { checkpoints } = followed;
+    return {
+      ...followed,
+      /** As an edit tool does it. */
+      async edit(name: string, text: string) {
+        const node = async () => (await checkpoints.nodesAt([at(name)])).get(at(name)) ?? null;
+        const before = await node();
+        place.write(name, text);
+        checkpoints.changed("ses", [{ path: at(name), by: "session", before, after: await node() }]);
+      },
+      async contentBefore(changes: readonly TreeChange[], name: string) {
+        const node = changes.find(({ path }) => path === at(name))?.before;
+        return node == null ? null : String(Buffer.from((await checkpoints.content(node, 100)) ?? ""));
+      },
+    };
+  }
+
+  test("what a person does between two steps is no command's, however soon the next one comes", async () => {
+    const { take, checkpoints } = await slow();
+    place.write("new", "by the first");
+    checkpoints.ended("ses", []);
+    await checkpoints.ready();
+    place.write("a", "by hand");
+    expect(brief((await take()).changes)).toEqual(["outside a file file", "session new - file"]);
+  });
+
+  test("what an edit left is kept before the next command, and the command's change begins there", async () => {
+    const { take, after, checkpoints, edit, contentBefore } = await slow();
+    place.write("new", "by the first");
+    checkpoints.ended("ses", []);
+    await checkpoints.ready();
+    await edit("a", "edited");
+    await take();
+    expect(await contentBefore(await after(() => place.write("a", "by the second")), "a")).toBe("edited");
+  });
+
+  test("and while it is under way, nothing of our own is missed", async () => {
+    const { take, after, checkpoints, edit, contentBefore } = await slow();
+    place.write("new", "by the first");
+    checkpoints.ended("ses", []);
+    await sleep(10);
+    await edit("a", "by another's edit");
+    await take();
+    expect(await contentBefore(await after(() => place.write("a", "by the second")), "a")).toBe("by another's edit");
+  });
 });
 
 test("permissions, links, folders, pipes of folders turned into files and back are seen; nothing in .git is written", async () => {

@@ -11,6 +11,7 @@ import { openBudget } from "./budget.ts";
 import { dropsHistory } from "./drops-history.ts";
 import { contentOf, createKeeper, type Wanted } from "./keep.ts";
 import { type Known, withoutKnown } from "./known.ts";
+import { createLookTimes } from "./look-times.ts";
 import { type PackedRefs, readRefs, refChanges, type Refs } from "./refs.ts";
 import { cleanUp } from "./go-back.ts";
 import { finishRestore, restoreTree, settleRestore } from "./restore.ts";
@@ -50,9 +51,6 @@ const littleFiles = 2_000;
 const mostInline = 200;
 const mostNamed = 20;
 const mostFollowers = 8;
-/** A look that was so young when it ended counts as one of now, where looking takes long. */
-const youngMs = 250;
-const longMs = 20;
 
 export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: CheckpointsInput): Checkpoints {
   const keeper = createKeeper(blobs, parts.kept, openBudget(join(home, "checkpoints.tsv"), blobs, mostBytes), mostBytes);
@@ -62,7 +60,7 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
   let trees: readonly Tree[] | null = null;
   let refs: Refs = new Map();
   let keepsAll = false;
-  let lastLook = { endedAt: 0, took: 0 };
+  const times = createLookTimes();
   let last: Promise<unknown> = Promise.resolve();
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -147,7 +145,7 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
    * call write; null of one that may leave what it likes.
    */
   const look = async (owner: string | null, approved: readonly string[] | null): Promise<void> => {
-    const begun = performance.now();
+    const over = times.begin();
     for (const tree of trees ?? []) {
       await lookAtTree(tree, owner);
       if (approved === null) noteMarks(tree);
@@ -162,7 +160,7 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
     const now = readRefsNow();
     if (owner !== null) followers.get(owner)?.refs.push(...refChanges(refs, now));
     refs = now;
-    lastLook = { endedAt: performance.now(), took: performance.now() - begun };
+    over();
   };
 
   /** All of the tree, for who begins to follow. */
@@ -231,13 +229,14 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
   };
 
   return {
-    take: ({ session, commands, manifest }) =>
-      inTurn(async () => {
+    take: ({ session, commands, manifest }) => {
+      const askedAt = performance.now();
+      return inTurn(async () => {
         try {
           if (!followers.has(session)) await settleRestore(places, session);
           const isFirst = trees === null;
           if (isFirst) await read(manifest);
-          else if (lastLook.took < longMs || performance.now() - lastLook.endedAt > youngMs) await look(null, null);
+          else if (!times.isOfNow(askedAt)) await look(null, null);
           const known = followers.get(session);
           const follower = known ?? newFollower();
           followers.delete(session);
@@ -253,7 +252,8 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
           followers.clear();
           return { changes: [], blobs: [], failed: reasonOf(error) };
         }
-      }),
+      });
+    },
     begun: (session) => follow(session, () => look(null, null)),
     ended: (session, approved) => void follow(session, () => look(session, approved)),
     close: (session) =>
@@ -263,6 +263,7 @@ export function createCheckpoints({ parts, blobs, home, mostBytes, onNote }: Che
       }),
     ready: () => inTurn(async () => undefined),
     changed(session, changes) {
+      times.touch();
       const known = followers.get(session)?.known;
       for (const { path, before, after } of changes) known?.set(path, { before: known.get(path)?.before ?? before, after });
     },

@@ -54,5 +54,6 @@ export function afterCall(driver: Driver, { plan, scope }: CallRegister, outcome
   const isConfined = (plan.command ?? plan.typed) !== undefined && settingsOf(driver).sandbox === "workspace-write";
   if (checkpoints === undefined) return;
   if (mayChangeAnything(plan)) checkpoints.ended(session, isConfined ? (scope.writable ?? []) : null);
-  else if (outcome?.changed !== undefined) checkpoints.changed(session, outcome.changed.map(changeOf));
+  // An edit that failed on the way may have changed files all the same.
+  else if (plan.changesWorkspace) checkpoints.changed(session, (outcome?.changed ?? []).map(changeOf));
 }

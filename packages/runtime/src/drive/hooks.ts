@@ -41,6 +41,7 @@ export async function askHooks(driver: Driver, { event, data, callId, tool, sign
   const call = { event, session: driver.session, cwd: cwd ?? roots[0]?.path ?? "/", data: shown, ...(tool === undefined ? {} : { tool }) };
   const run = async (own: AbortSignal) => ({ said: await hooks.run(call, own), isInterrupted: own.aborted });
   const { said, isInterrupted } = signal === undefined ? await untilInterrupted(driver, run) : await run(signal);
+  driver.ports.checkpoints?.changed(driver.session, []);
   const answers = said.map((answer) => ({
     ...answer,
     reason: redact(answer.reason, secrets.values()),

@@ -40,6 +40,7 @@ export async function withWorkspace<T>(
         await clock.sleep(retryMs, signal);
       }
     }
+    ports.checkpoints?.changed(driver.session, []);
     return await run(async (next) => {
       const heir = { ...next, label: owner.label };
       // The driver that began it may have died before it passed the lock on: whoever lives and has it by now keeps it. What was

@@ -34,7 +34,10 @@ export interface Checkpoints {
   close(session: string): Promise<Checkpoint | null>;
   /** Resolves once what was begun to be looked at is known. Never rejects. */
   ready(): Promise<void>;
-  /** The session itself changed these files: edits, or an undo. */
+  /**
+   * The session itself changed these files: edits, or an undo. Also said, without any, where something of the session's that
+   * isn't looked at when it ends may have changed files: a look that was begun before it is none of now.
+   */
   changed(session: string, changes: readonly TreeChange[]): void;
   /** The changes of a checkpoint, also where they are listed in a blob; null where that is gone. */
   changesOf(checkpoint: Checkpoint): Promise<readonly TreeChange[] | null>;
