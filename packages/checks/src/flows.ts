@@ -3,7 +3,7 @@ import { simpleCommands } from "./shell-words.ts";
 const shell = "(?:sh|bash|dash|zsh|ksh)";
 const program = `(?:${shell}|node|python[\\d.]*|perl|ruby)`;
 /** What is written into a shell, or into an interpreter that is given no script. */
-const piped = new RegExp(`\\|\\s*(?:\\S*\\/)?(?:${shell}\\b|${program}\\s*-?\\s*(?:$|[;&|)]))`);
+const piped = new RegExp(`\\|\\s*(?:\\S*\\/)?(?:${shell}\\b|${program}(?:\\s+--[\\w-]+(?:=\\S+)?)*\\s*-?\\s*(?:$|[;&|)]))`);
 const eachRun = new RegExp(`\\b(?:xargs|parallel)\\b[^|;\\n]*?\\b${program}\\s*(?:-\\S+\\s*)*(?:\\{\\}\\s*)?(?:$|[;&|)])`);
 /** What a program prints is the script of another, or its name. */
 const given = new RegExp(`(?:^|[\\s;&|({])(?:${program}|eval|exec|source|\\.)\\s+(?:-\\S+\\s+)*["']?(?:\\$\\(|\`)`);
@@ -13,7 +13,7 @@ const runVariable = new RegExp(
   "gm",
 );
 /** What a line prints or how it ends is only looked at. */
-const looksAt = /\$\(|`|(?<!\|)\|(?!\||\s*tee\b)|(?<![&\d])>(?!&|\s*\/dev\/)|^\s*(?:if|while|until|!)\b|^\s*\[|\b(?:diff|cmp)\b/;
+const looksAt = /\$\(|`|(?<!\|)\|(?!\||\s*tee\b)|(?<![&\d=])>(?!&|\s*\/dev\/)|^\s*(?:if|while|until|!)\b|^\s*\[|\b(?:diff|cmp)\b/;
 
 /** The words of lines whose files are run as scripts or say which are, and of lines that only look at what they start. */
 export function flows(text: string): { readonly fed: ReadonlySet<string>; readonly captured: ReadonlySet<string> } {

@@ -64,19 +64,27 @@ export async function findInputs(
 ): Promise<CheckInputs> {
   const entries = await files.list(manifest);
   const home = placeOf(workplace, workplace.cwd) ?? { root: workplace.roots[0]?.id ?? "", path: "" };
-  const byPath = new Map<string, ManifestEntry>();
-  for (const entry of entries) if (entry.root === home.root) byPath.set(entry.path, entry);
+  // What lies in another root has its root before its path.
+  const nameIn = ({ root, path }: { readonly root: string; readonly path: string }): string =>
+    root === home.root ? path : path === "" ? `//${root}` : `//${root}/${path}`;
+  const byPath = new Map(entries.map((entry) => [nameIn(entry), entry]));
   const text = async (path: string): Promise<string | null> => {
-    const bytes = await files.content(manifest, { root: home.root, path });
+    const entry = byPath.get(path);
+    const bytes = entry === undefined ? null : await files.content(manifest, entry);
     return bytes === null ? null : new TextDecoder().decode(bytes);
   };
-  const packages = [...byPath.keys()].filter((path) => nameOf(path) === "package.json" && !path.includes("node_modules/"));
+  const holdsScripts = (path: string): boolean => /^(?:package|project)\.json$/.test(nameOf(path)) && !/node_modules\/|^\/\//.test(path);
+  const packages = [...byPath.keys()].filter(holdsScripts);
   const top = workplace.roots.find(({ id }) => id === home.root)?.path ?? "";
   const named = await findNamed({
     command: check.command,
     folder: home.path,
     has: (path) => byPath.has(path),
-    inside: (path) => below(top, path),
+    inside(path) {
+      const place = placeOf(workplace, path);
+      return place === null ? null : nameIn(place);
+    },
+    top,
     packages,
     text,
     ...(also.suites === undefined ? {} : { suites: also.suites }),
@@ -92,7 +100,7 @@ export async function findInputs(
   const own = check.kind === "tests" && check.report !== null ? resolvePath(home.path, check.report.path) : null;
   for (const entry of entries) {
     if (entry.root === home.root && entry.path === own) continue;
-    const isNamed = entry.root === home.root && (named.files.has(entry.path) || isGiven(entry.path));
+    const isNamed = named.files.has(nameIn(entry)) || (entry.root === home.root && isGiven(entry.path));
     // It would be found first wherever the check's PATH leads into the workspace.
     const isProgram = entry.kind !== "file" && (named.programs.has(nameOf(entry.path)) || isRunner(nameOf(entry.path)));
     // A link may stand for a whole folder of tests.
@@ -109,7 +117,7 @@ export async function findInputs(
 
   const inputs = new Map<string, CheckInput>();
   for (const [key, entry] of wanted) {
-    const isWhole = named.files.has(entry.path) && nameOf(entry.path) !== "package.json";
+    const isWhole = named.files.has(nameIn(entry)) && nameOf(entry.path) !== "package.json";
     const part = isWhole || entry.kind === "link" ? null : partOf(entry.path, scripts);
     const bytes = part === null ? null : await files.content(manifest, entry);
     const digest = part === null || bytes === null ? `${entry.kind}:${entry.digest}` : sha256(part.read(new TextDecoder().decode(bytes)));

@@ -1,6 +1,6 @@
 import { folderOf, nameOf, resolvePath } from "./paths.ts";
 import { parseObject } from "./parts.ts";
-import { isInterpreter, shells } from "./programs.ts";
+import { given, isInterpreter, scriptNames, shells, unwrap } from "./programs.ts";
 import { simpleCommands } from "./shell-words.ts";
 
 /** Folders of what is tested. */
@@ -8,6 +8,11 @@ export const sourceFolder = /^(?:.*\/)?(?:src|lib|app|pkg|internal)\//;
 /** What is started to be tested, by its name. */
 const programName = /^(?:main|cli|app|index|server|start|run|manage|__main__|__init__)\.\w+$/;
 const codeEndings = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".py", ".rb", ".pl", ".pm"];
+/** Code that a program which is none of the known may run. */
+export function isCode(path: string): boolean {
+  return codeEndings.some((ending) => path.endsWith(ending)) || path.endsWith(".sh");
+}
+
 /** What makes a program fail. */
 const failing = /\bassert|\bthrow\b|\braise\b|\bdie\b|\bcroak\b|\bfail|not ok|\bexit(?:Code)?\b|\bexpect\b|reject/i;
 
@@ -18,12 +23,17 @@ export function loadsOf(text: string, folder: string): string[] {
   return [...relative, ...modules].flatMap((one) => placesOf(one, folder));
 }
 
-/** The files that a name in quotes may mean to its language. */
-function placesOf(name: string, folder: string): string[] {
+/** The files that a name in quotes, or one that is given to an interpreter, may mean to its language. */
+export function placesOf(name: string, folder: string): string[] {
   const path = resolvePath(folder, name);
   if (path === null) return [];
   const stem = path.replace(/\.[cm]?js$/, "");
-  return [path, ...codeEndings.flatMap((ending) => [`${stem}${ending}`, `${path}/index${ending}`]), `${path}/__init__.py`];
+  return [
+    path,
+    ...codeEndings.flatMap((ending) => [`${stem}${ending}`, `${path}/index${ending}`]),
+    `${path}/__init__.py`,
+    `${path}/__main__.py`,
+  ];
 }
 
 const quoted = /"((?:\\.|[^"\\\n])+)"|'((?:\\.|[^'\\\n])+)'|`((?:\\.|[^`\\])+)`/g;
@@ -35,8 +45,17 @@ export function quotedTexts(text: string): string[] {
 
 /** Whether a text in quotes is a line for a shell: `execSync("node tools/all.mjs")`. */
 export function isCommandLine(text: string): boolean {
-  const [program = "", ...rest] = simpleCommands(text)[0] ?? [];
-  return rest.length > 0 && (shells.has(nameOf(program)) || isInterpreter(nameOf(program)));
+  const words = given(unwrap(simpleCommands(text)[0] ?? []));
+  const [program = "", ...rest] = words;
+  return rest.length > 0 && (shells.has(nameOf(program)) || isInterpreter(nameOf(program)) || scriptNames(words).length > 0);
+}
+
+const whereItFails = /\.catch\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)/g;
+
+/** What code that a line hands over loads, where it can't fail by itself: what it loads must judge then. */
+export function judgesOf(code: string, folder: string): string[] {
+  if (failing.test(code.replace(whereItFails, ""))) return [];
+  return [...loadsOf(code, folder), ...quotedTexts(code).flatMap((one) => (one.includes(" ") ? [] : placesOf(one, folder)))];
 }
 
 /**

@@ -1,11 +1,26 @@
 import { matcher } from "./glob.ts";
 import { flows, withFolders } from "./flows.ts";
-import { isCommandLine, isSuite, loadsOf, quotedTexts, sourceFolder } from "./loads.ts";
+import { isCode, isCommandLine, isSuite, judgesOf, loadsOf, placesOf, quotedTexts, sourceFolder } from "./loads.ts";
+import { foldersOf, type Line, type NamedInput, pathsOf } from "./named-paths.ts";
 import { folderOf, nameOf, resolvePath } from "./paths.ts";
-import { fileFlags, folderFlags, isInterpreter, looksLikeTest, scriptNames, scriptsIn, shells, testLike, unwrap } from "./programs.ts";
+import {
+  fileFlags,
+  folderFlags,
+  given,
+  givesCode,
+  isInterpreter,
+  lookers,
+  looksLikeTest,
+  mayRunAny,
+  scriptNames,
+  scriptsIn,
+  shells,
+  testLike,
+  unwrap,
+} from "./programs.ts";
 import { includedBy, recipesOf } from "./recipes.ts";
 import { simpleCommands, type Words } from "./shell-words.ts";
-import { parseObject } from "./parts.ts";
+import { scriptsOf } from "./parts.ts";
 
 /** What a check's command names, directly or through the scripts it runs. Paths are relative to the root it runs in. */
 export interface Named {
@@ -29,55 +44,12 @@ export interface Named {
   readonly text: string;
 }
 
-export interface NamedInput {
-  readonly command: string;
-  /** Where it runs, below the root. */
-  readonly folder: string;
-  has(path: string): boolean;
-  /** An absolute path below the root it runs in; null elsewhere. */
-  inside(path: string): string | null;
-  /** Programs of another version's scripts that are a part of the test; where it is not given their text says so. */
-  readonly suites?: ReadonlySet<string>;
-  /** All files named package.json. */
-  readonly packages: readonly string[];
-  text(path: string): Promise<string | null>;
-}
-
 /** A script that takes data apart and uses each piece. */
 const takesLines = /\b(?:read|mapfile|readarray|xargs|parallel|awk)\b|\bfor\s+\w+\s+in\b/;
-/** Programs that say something of the files they are given, by themselves. What compares two of them may be given the expected one. */
-const lookers = new Set([
-  "[",
-  "[[",
-  "test",
-  "grep",
-  "egrep",
-  "fgrep",
-  "rg",
-  "jq",
-  "cat",
-  "head",
-  "tail",
-  "wc",
-  "ls",
-  "stat",
-  "file",
-  "find",
-]);
-
 const mostFollowed = 1_000;
 const mostBases = 6;
 /** A file whose lines a shell reads. */
 const isShellFile = /(?:\.(?:sh|bash|zsh|ksh|bats)|(?:^|\/)[^./]+)$/;
-
-/** Where a line stands: its folders (more than one where it does not say which), and that of its script. */
-interface Line {
-  readonly bases: readonly string[];
-  readonly home: string;
-  /** It stands in a script file: what it starts may be what is tested. */
-  readonly isScriptFile: boolean;
-  readonly isTest: boolean;
-}
 
 export async function findNamed(input: NamedInput): Promise<Named> {
   const found = {
@@ -105,14 +77,20 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     found.scripts.add(name);
     const isMany = name.includes("*") ? matcher([name]) : null;
     for (const path of input.packages) {
-      const content = parseObject((await input.text(path)) ?? "");
-      const scripts = content?.["scripts"];
-      if (typeof scripts !== "object" || scripts === null) continue;
-      for (const [key, line] of Object.entries(scripts)) {
+      const home = folderOf(path);
+      for (const [key, lines] of scriptsOf((await input.text(path)) ?? "")) {
         if (isMany?.(key)) await followScripts(key);
-        if (typeof line !== "string" || ![name, `pre${name}`, `post${name}`].includes(key)) continue;
-        found.text += `\n${line}`;
-        await followText(line, { bases: [folderOf(path)], home: folderOf(path), isScriptFile: false, isTest: false });
+        if (![name, `pre${name}`, `post${name}`].includes(key)) continue;
+        for (const line of lines) {
+          found.text += `\n${line}`;
+          // The targets of a project.json run at the top.
+          await followText(line, {
+            bases: nameOf(path) === "package.json" ? [home] : [input.folder, home],
+            home,
+            isScriptFile: false,
+            isTest: false,
+          });
+        }
       }
     }
   };
@@ -146,6 +124,14 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     if (!testLike.test(path)) found.suites.add(path);
     found.files.add(path);
     await followLoads(path, base);
+  };
+
+  /** Code that a line hands over. A module at the top is what is tested, where its name does not say otherwise. */
+  const followCode = async (code: string, line: Line, isCaptured: boolean): Promise<void> => {
+    for (const one of quotedTexts(code).filter(isCommandLine)) await followText(one, line);
+    if (isCaptured) return;
+    const isMeant = (path: string): boolean => input.has(path) && (path.includes("/") || looksLikeTest.test(path));
+    for (const base of line.bases) for (const path of new Set(judgesOf(code, base).filter(isMeant))) await followStarted(path, base);
   };
 
   const followShell = async (path: string, base: string): Promise<void> => {
@@ -209,7 +195,9 @@ export async function findNamed(input: NamedInput): Promise<Named> {
       const words = unwrap(all).map((word) =>
         word.replace(/\$(?:\{(\w+)\}|(\w+))/g, (whole, a?: string, b?: string) => values.get(a ?? b ?? "") ?? whole),
       );
-      await followCommand(words, { ...start, bases }, fed, captured);
+      const inner = given(words);
+      if (inner !== words && !words[0]?.includes("/")) found.programs.add(words[0] ?? "");
+      await followCommand(inner, { ...start, bases }, fed, captured);
       const [program, target] = words;
       if (program === "cd" && target !== undefined) bases = [...new Set(foldersOf(target, { ...start, bases }, input))].slice(0, mostBases);
     }
@@ -228,7 +216,14 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     await followRecipes(words, here.bases);
     const isShell = shells.has(nameOf(program));
     const isSourcing = program === "." || program === "source";
-    const files = words.map((word, index) => pathsOf(word, here, words[index - 1] === "-m", input));
+    const mayRun = mayRunAny(words);
+    const files = words.map((word, index) => {
+      const paths = pathsOf(word, here, words[index - 1] === "-m", input);
+      // `node checks`, `node checks/all`: as the language finds it.
+      const isLoose = index > 0 && isInterpreter(nameOf(program)) && !paths.some(input.has);
+      const places = isLoose ? paths.flatMap((path) => placesOf(nameOf(path), folderOf(path))).filter(input.has) : [];
+      return places.length > 0 ? places : paths;
+    });
     const scripts = scriptsIn(words, (word) => files[words.indexOf(word)]?.some(input.has) === true);
     const base = here.bases[0] ?? "";
     for (const [index, word] of words.entries()) {
@@ -237,6 +232,12 @@ export async function findNamed(input: NamedInput): Promise<Named> {
         await followText(word, here);
         continue;
       }
+      if (isInterpreter(nameOf(program)) && before !== "-m" && givesCode.test(before)) {
+        await followCode(word, here, captured.has(word));
+        continue;
+      }
+      // `script -qec "node x.js"`.
+      if (mayRun && index > 0 && word.includes(" ") && isCommandLine(word)) await followText(word, here);
       const isScript = scripts.has(index) || (before === "-m" && isInterpreter(nameOf(program)));
       const directs = index > 0 && (fileFlags.test(before) || fileFlags.test(word.split("=")[0] ?? ""));
       for (const path of files[index] ?? []) {
@@ -247,12 +248,17 @@ export async function findNamed(input: NamedInput): Promise<Named> {
           if (isRun || directs || looksLikeTest.test(nameOf(path))) {
             found.files.add(path);
             if (isRun && (isShell || (isFed ? isShellFile.test(path) : !isInterpreter(nameOf(program))))) await followShell(path, base);
-          } else if (isScript && !isSourcing && !captured.has(word) && words.slice(index + 1).every((one) => one.startsWith("-")))
+          } else if (
+            (isScript || (mayRun && isCode(path))) &&
+            !isSourcing &&
+            !captured.has(word) &&
+            words.slice(index + 1).every((one) => one.startsWith("-"))
+          )
             await followStarted(path, base);
           if ((isRun && !isShell) || directs) await followLoads(path, base);
           if (isFed && !isShellFile.test(path)) await followValues(path, base);
         } else if (/[*?[{]/.test(path)) found.globs.add(path);
-        else if (word.includes("/") || index > 0) found.others.add(path);
+        else if ((word.includes("/") || index > 0) && !path.startsWith("//")) found.others.add(path);
       }
     }
   };
@@ -260,38 +266,4 @@ export async function findNamed(input: NamedInput): Promise<Named> {
   await followText(input.command, { bases: [input.folder], home: input.folder, isScriptFile: false, isTest: false });
   // `grep -v '^#' cases.txt | while read …`: what goes through a loop is what others are tested with.
   return takesLines.test(found.text) ? { ...found, looked: new Set() } : found;
-}
-
-/** The folders that `cd` may lead to. */
-function foldersOf(word: string, line: Line, input: NamedInput): string[] {
-  if (word.startsWith("/")) return [input.inside(word) ?? ""];
-  const rest = afterExpansion(word);
-  if (rest === null) return line.bases.flatMap((base) => resolvePath(base, word) ?? []);
-  return [...new Set([...line.bases, line.home, ""])].flatMap((base) => resolvePath(base, rest) ?? []);
-}
-
-/** What stands behind a variable that holds a folder: `$DIR/x.sh`, `$DIR`; null where it has none, or holds something else. */
-function afterExpansion(word: string): string | null {
-  const [, rest] = /^\$(?:\w+|\{[^{}]*\}|[0-9@*])(\/.*)?$/.exec(word) ?? [];
-  if (rest === undefined && !/^\$(?:\w+|\{[^{}]*\})$/.test(word)) return null;
-  return (rest ?? "").replace(/^\/+/, "");
-}
-
-/** The paths that a word may mean: itself, the value of a flag, a Python module. */
-function pathsOf(word: string, line: Line, isModule: boolean, input: NamedInput): string[] {
-  const value = /^--?[\w-]+=(.+)$/.exec(word)?.[1] ?? word;
-  if (value.startsWith("-") || value === "" || value === "." || value.includes("://")) return [];
-  const rest = afterExpansion(value);
-  if (rest !== null) {
-    const paths = [...new Set([...line.bases, line.home, ""])].flatMap((base) => resolvePath(base, rest) ?? []);
-    return rest === "" ? [] : paths.filter(input.has);
-  }
-  if (value.includes("$")) return [];
-  if (value.startsWith("/")) return [input.inside(value) ?? ""].filter((path) => path !== "");
-  // `tests/test_a.py::test_one` names a test in a file.
-  const names = isModule
-    ? [`${value.replaceAll(".", "/")}.py`, `${value.replaceAll(".", "/")}/__main__.py`]
-    : [value.split("::")[0] ?? value];
-  const [first, ...others] = line.bases.map((base) => names.flatMap((name) => resolvePath(base, name) ?? []).filter((path) => path !== ""));
-  return [...new Set([...(first ?? []), ...others.flat().filter(input.has)])];
 }

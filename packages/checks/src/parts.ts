@@ -68,6 +68,23 @@ function chosen(from: Readonly<Record<string, Json>>, names: readonly string[]):
   return out;
 }
 
+/** The lines of a package.json's scripts by name, and of the targets that Nx reads in one or in a project.json. */
+export function scriptsOf(text: string): [string, string[]][] {
+  const content = parseObject(text);
+  const entries = (of: Json | undefined): [string, Json][] => (isObject(of) ? Object.entries(of) : []);
+  const nx = content?.["nx"];
+  const targets = [...entries(content?.["targets"]), ...entries(isObject(nx) ? nx["targets"] : undefined)];
+  return [...entries(content?.["scripts"]), ...targets].map(([name, script]) => [name, linesIn(script)]);
+}
+
+function linesIn(script: Json): string[] {
+  if (typeof script === "string") return [script];
+  if (Array.isArray(script)) return script.flatMap(linesIn);
+  return isObject(script)
+    ? ["command", "commands", "options"].flatMap((key) => (script[key] === undefined ? [] : linesIn(script[key])))
+    : [];
+}
+
 export function parseObject(text: string): Readonly<Record<string, Json>> | null {
   try {
     const value = JSON.parse(text) as Json;

@@ -1,6 +1,23 @@
 import { nameOf } from "./paths.ts";
 import { simpleCommands, type Words } from "./shell-words.ts";
 
+/** Programs that say something of the files they are given, by themselves. What compares two of them may be given the expected one. */
+export const lookers: ReadonlySet<string> = new Set("[ [[ test grep egrep fgrep rg jq cat head tail wc ls stat file find".split(" "));
+/** Further ones that run nothing of what they are given. */
+const runsNone = new Set(
+  (
+    "echo printf cp mv rm ln mkdir rmdir touch chmod chown sed awk sort uniq tr cut tee diff cmp basename dirname realpath readlink tar zip gzip " +
+    "curl wget rsync scp export set unset local readonly declare typeset return exit kill wait sleep for while until case function alias type which git"
+  ).split(" "),
+);
+/** Checkers, which read it. */
+const checkers = new Set(
+  (
+    "tsc vue-tsc eslint oxlint biome prettier oxfmt dprint stylelint standard xo jshint knip ruff mypy flake8 pylint pyright black isort bandit " +
+    "shellcheck shfmt rubocop"
+  ).split(" "),
+);
+
 const wrappers = new Set([
   "env",
   "time",
@@ -119,8 +136,31 @@ export function isInterpreter(program: string): boolean {
   return interpreters.test(program);
 }
 
+/** Whether a program is none that is known: it may run what it is given. */
+export function mayRunAny(words: Words): boolean {
+  const program = nameOf(words[0] ?? "");
+  return (
+    !isRunner(program) &&
+    !lookers.has(program) &&
+    !runsNone.has(program) &&
+    !checkers.has(program) &&
+    scriptNames(words).length === 0 &&
+    !/[$=]/.test(program)
+  );
+}
+
+/** The command that a program which is none of the known is given: `flock .lock node x.js`; `KILL 60 sh x.sh`, from `timeout -s`. */
+export function given(words: Words): Words {
+  const at = mayRunAny(words) ? words.findIndex((word, index) => index > 0 && startsOthers(nameOf(word))) : -1;
+  return at < 0 ? words : words.slice(at);
+}
+
+function startsOthers(program: string): boolean {
+  return shells.has(program) || managers.has(program) || interpreters.test(program) || checkers.has(program) || /^g?make$/.test(program);
+}
+
 /** Flags behind which an interpreter is given code, or a module's name, in place of a script. */
-const givesCode = /^-(?:[A-Za-z]*e|E|p|c|m)$|^--(?:eval|print)$/;
+export const givesCode = /^-(?:[A-Za-z]*e|E|p|c|m)$|^--(?:eval|print)$/;
 /** Runners whose every plain argument is a file of tests. */
 const takesTests = /^(?:prove|bats|rspec|phpunit)$/;
 

@@ -62,6 +62,7 @@ export const runnerFiles: readonly string[] = [
 export const toolFiles: readonly { readonly tool: RegExp; readonly files: readonly string[] }[] = [
   { tool: /\b((vue-)?tsc|tsx|ts-node|jest|vitest|mocha|ava|bun|deno)\b/, files: ["tsconfig*.json", "jsconfig.json"] },
   { tool: /\bvitest\b/, files: ["vite.config.*"] },
+  { tool: /\bnx\b/, files: ["project.json"] },
   { tool: /\beslint\b/, files: ["eslint.config.*", ".eslintrc*", ".eslintignore"] },
   { tool: /\bbiome\b/, files: ["biome.json", "biome.jsonc"] },
   { tool: /\boxlint\b/, files: [".oxlintrc.json"] },

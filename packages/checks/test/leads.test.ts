@@ -1,3 +1,6 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createObserver } from "@holdfast/node/observer/index";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandCheck } from "../src/index.ts";
 import { findInputs } from "../src/inputs.ts";
@@ -33,6 +36,7 @@ describe("what a check leads to", () => {
       { "build.ninja": "include r.ninja\nbuild all: run x\n", "r.ninja": "rule run\n  command = sh scripts/ci.sh\n" },
     ],
     ["a runner of many packages", "turbo run ci", { "package.json": '{"scripts":{"ci":"sh scripts/ci.sh"}}' }],
+    ["a target of Nx", "npx nx test shop", { "shop/project.json": '{"targets":{"test":{"options":{"command":"sh scripts/ci.sh"}}}}' }],
     ["a task", "task test", { "Taskfile.yml": "tasks:\n  test:\n    cmds:\n      - sh scripts/ci.sh\n" }],
     ["a session of nox", "nox", { "noxfile.py": 'def test(session):\n    session.run("sh", "scripts/ci.sh")\n' }],
     ["options with values", "bash -eu -o pipefail scripts/ci.sh", {}],
@@ -76,6 +80,54 @@ describe("what a check leads to", () => {
   });
 
   test.each([
+    "flock .lock node tools/suite.js",
+    "timeout -s KILL 60 node tools/suite.js",
+    "env -u FOO node tools/suite.js",
+    'script -qec "node tools/suite.js" /dev/null',
+    "node tools/suite",
+    "node more",
+    "node -e 'import \"./tools/suite.js\"'",
+    "node -e \"import('./tools/suite.js').catch(() => process.exit(1))\"",
+    "cat tools/suite.js | node --input-type=module",
+    "jiti tools/suite.js",
+  ])("the script behind whatever runs it, however its name is written: %s", async (command) => {
+    const found = await inputs(command, { "src/f.js": "", "tools/suite.js": suite, "more/index.js": "require('../tools/suite.js');\n" });
+    expect(found).toContain(command === "node more" ? "more/index.js" : "tools/suite.js");
+    expect(found).not.toContain("src/f.js");
+  });
+
+  test.each([
+    "flock .lock eslint core/f.js",
+    "node -e \"if (require('./core/f.js').f(1) !== 2) throw 1\"",
+    "node -e \"console.log(require('./core/f.js').f(1))\" | grep -q 2",
+    "node -e \"require('./f.js')\"",
+    "prettier --check core/f.js",
+  ])("not what is tested there: %s", async (command) => {
+    const text = "const g = require('../g.js');\nexports.f = (n) => { if (n < 0) throw new Error('no'); return g(n); };\n";
+    const found = await inputs(command, { "core/f.js": text, "f.js": text.replace("..", "."), "g.js": "" });
+    expect(found).not.toContain("core/f.js");
+    expect(found).not.toContain("f.js");
+  });
+
+  test("a script that lies in another root", async () => {
+    const tools = join(place.top, "tools");
+    mkdirSync(tools);
+    writeFileSync(join(tools, "all.js"), "");
+    const roots = [
+      { id: "main", path: place.dir },
+      { id: "tools", path: tools },
+    ];
+    const files = { cwd: place.dir, roots };
+    const observer = createObserver({ files, blobs: place.blobs, cacheDir: join(place.top, "cache2"), home: place.top });
+    const { manifest } = await observer.snapshot(null);
+    for (const path of ["../tools/all.js", join(tools, "all.js"), "../tools/all", "all.js"]) {
+      const line = path === "all.js" ? "cd ../tools && node all.js" : `node ${path}`;
+      const found = await findInputs(commandCheck(line), manifest, observer, files);
+      expect([...found.inputs.values()].map(({ entry }) => `${entry.root}:${entry.path}`)).toEqual(["tools:all.js"]);
+    }
+  });
+
+  test.each([
     '[ "$(node tools/suite.js)" = 3 ]\n',
     "node tools/suite.js | grep -q 3\n",
     "node tools/suite.js 1 2\n",
@@ -110,6 +162,7 @@ describe("what a check leads to", () => {
       folder: "",
       has: (path) => /^s\d+\.sh$/.test(path),
       inside: () => null,
+      top: "/work",
       packages: [],
       text: async (path) => `sh s${Number(/\d+/.exec(path)?.[0]) + 1}.sh\n`,
     });

@@ -29,6 +29,7 @@ export interface Place {
   readonly observer: Observer & CheckFiles;
   readonly verifier: Verifier;
   readonly processes: Processes;
+  readonly blobs: BlobStore;
   /** Whatever the checks printed. */
   readonly printed: string[];
   accept: string[];
@@ -98,6 +99,7 @@ export function makePlace(options: PlaceOptions = { mode: "off", processes: (_to
     observer,
     verifier,
     processes,
+    blobs,
     printed,
     accept: [],
     runs: [],
