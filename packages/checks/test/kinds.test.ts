@@ -225,6 +225,8 @@ describe("tests", () => {
         const { evidence, verdict } = await place.round(baseline, ...order);
         expect(evidence.map(({ run }) => run.passed)).toEqual([true, true, true]);
         expect(evidence.flatMap(({ weaknesses }) => weaknesses)).toEqual([]);
+        // No run with an earlier version of the tests, which are as they were.
+        expect(evidence.flatMap(({ originalInputsRun }) => originalInputsRun ?? [])).toEqual([]);
         expect(verdict.verdict).toBe("pass");
         // The model tries the tests itself.
         execSync(command, { cwd: place.dir, stdio: "ignore", env: { PATH: process.env["PATH"] } });
