@@ -106,8 +106,20 @@ export const callOutcome = z.object({
   /** Set where the sandbox refused something to a command that then failed. */
   refused: z.array(sandboxRefusal).optional(),
   changed: z.array(changedFile).optional(),
-  /** Files that the call's expectation names: digests before and after, null where there was none. */
-  files: z.array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() })).optional(),
+  /**
+   * Files that the call's expectation names: digests before and after, null where there was none. `isOtherForm`: with whatever
+   * content, it has another mode, or stands elsewhere by a link.
+   */
+  files: z
+    .array(
+      z.object({
+        path: z.string(),
+        before: z.string().nullable(),
+        after: z.string().nullable(),
+        isOtherForm: z.literal(true).optional(),
+      }),
+    )
+    .optional(),
   /** Files whose content the model has now seen, by real path. An edit is held to the digest seen last. */
   seen: z.array(z.object({ path: z.string(), digest: z.string() })).optional(),
   task: task.optional(),

@@ -33,7 +33,7 @@ export function judgeExpectation(
     ...endParts(expect, outcome),
     ...outputParts(expect, outcome, observed),
     ...fileParts(expect, outcome),
-    ...testParts(expect, observed),
+    ...testParts(expect, outcome, observed),
   ];
   if (parts.length === 0) return null;
   const verdict = parts.some((part) => part.isMet === false) ? "unmet" : parts.some((part) => part.isMet === null) ? "unknown" : "met";
@@ -73,7 +73,7 @@ function outputParts({ outputContains, outputMatches }: Expectation, outcome: Ca
     expected: `output ${what}`,
     observed: isThere ? "output with it" : "output without it",
     // The text may be a part of the output: what is not in the part may still be in the whole.
-    isMet: isThere || (outcome.output === undefined ? false : null),
+    isMet: isThere || (outcome.output === undefined && outcome.task === undefined ? false : null),
   });
   const parts: Part[] = [];
   if (outputContains !== undefined) parts.push(part(`with ${JSON.stringify(outputContains)}`, outcome.text.includes(outputContains)));
@@ -90,48 +90,59 @@ function outputParts({ outputContains, outputMatches }: Expectation, outcome: Ca
   return parts;
 }
 
+type FileSeen = NonNullable<CallOutcome["files"]>[number];
+
+/** Of a command that still runs only what has come about is told: what has not may still. */
 function fileParts({ fileChanged, fileUnchanged, fileExists }: Expectation, outcome: CallOutcome): Part[] {
   const seen = (path: string) => outcome.files?.find((file) => file.path === path);
+  const runs = outcome.task !== undefined;
+  const later = runs ? " so far: the command still runs" : "";
   const parts: Part[] = [];
   if (fileChanged !== undefined) {
     const file = seen(fileChanged);
     const named = outcome.changed?.some((one) => one.path === fileChanged || one.path.endsWith(`/${fileChanged}`));
-    const isMet = file === undefined ? (named ?? null) : file.before !== file.after;
+    const isSeen = file === undefined ? (named ?? null) : isOther(file);
     parts.push({
       expected: `${fileChanged} changed`,
-      observed: isMet === true ? `${fileChanged} changed` : `${fileChanged} not seen to change`,
-      isMet,
+      observed: isSeen === true ? `${fileChanged} changed` : `${fileChanged} not seen to change${later}`,
+      isMet: isSeen === false && runs ? null : isSeen,
     });
   }
   if (fileUnchanged !== undefined) {
     const file = seen(fileUnchanged);
-    const isMet = file === undefined ? null : file.before === file.after;
+    const isSeen = file === undefined ? null : isOther(file);
     parts.push({
       expected: `${fileUnchanged} unchanged`,
-      observed: isMet === false ? `${fileUnchanged} changed` : `${fileUnchanged} not seen to change`,
-      isMet,
+      observed: isSeen === true ? `${fileUnchanged} changed` : `${fileUnchanged} not seen to change${later}`,
+      isMet: isSeen === null || (!isSeen && runs) ? null : !isSeen,
     });
   }
   if (fileExists !== undefined) {
     const file = seen(fileExists);
-    const isMet = file === undefined ? null : file.after !== null;
+    const isThere = file === undefined ? null : file.after !== null;
     parts.push({
       expected: `${fileExists} exists`,
-      observed: isMet === null ? "not looked at" : isMet ? `${fileExists} is there` : `${fileExists} is not there`,
-      isMet,
+      observed: isThere === null ? "not looked at" : isThere ? `${fileExists} is there` : `${fileExists} is not there${later}`,
+      isMet: isThere === false && runs ? null : isThere,
     });
   }
   return parts;
 }
 
-function testParts({ testsPassed }: Expectation, { counts }: Observed): Part[] {
+/** Whether it is another than before: in content, in mode, or by a link that took its place. */
+function isOther({ before, after, isOtherForm }: FileSeen): boolean {
+  return before !== after || isOtherForm === true;
+}
+
+function testParts({ testsPassed }: Expectation, { task }: CallOutcome, { counts }: Observed): Part[] {
   if (testsPassed !== true) return [];
   if (counts === null) return [{ expected: "passed tests", observed: "no test counts", isMet: null }];
+  const isWell = counts.failed === 0 && (counts.passed > 0 || task !== undefined);
   return [
     {
       expected: "passed tests",
-      observed: `${counts.passed} passed, ${counts.failed} failed`,
-      isMet: counts.passed > 0 && counts.failed === 0,
+      observed: `${counts.passed} passed, ${counts.failed} failed${task === undefined ? "" : " so far: the command still runs"}`,
+      isMet: isWell && task !== undefined ? null : isWell,
     },
   ];
 }
@@ -159,7 +170,7 @@ function isTrivial(expect: Expectation, outcome: CallOutcome, { command, bounded
 /** Whether a file was there before the call just as it is after it. */
 function isAsBefore(path: string, { files }: CallOutcome): boolean {
   const file = files?.find((one) => one.path === path);
-  return file !== undefined && file.before !== null && file.before === file.after;
+  return file !== undefined && file.before !== null && !isOther(file);
 }
 
 function patternOf(source: string): RegExp | null {

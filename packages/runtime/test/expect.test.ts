@@ -33,6 +33,31 @@ test("files are held against their digests before and after the call", () => {
   expect(judgeExpectation({ fileUnchanged: "a" }, done(""))).toMatchObject({ verdict: "unknown" });
 });
 
+test("another mode, or a link in its place, is a change with the same content", () => {
+  const seen = done("", { files: [{ path: "a", before: "1", after: "1", isOtherForm: true }] });
+  expect(judgeExpectation({ fileChanged: "a" }, seen)).toMatchObject({ verdict: "met" });
+  expect(judgeExpectation({ fileUnchanged: "a" }, seen)).toMatchObject({ verdict: "unmet", observed: "a changed" });
+  expect(judgeExpectation({ fileExists: "a" }, seen)?.isTrivial).toBeUndefined();
+});
+
+test("of a command that still runs, what has not come about yet is unknown", () => {
+  const task = { id: "t", callId: "c", kind: "command", title: "sleep 4", ref: "r" } as const;
+  const running = (before: string | null, after: string | null) => done("", { task, output: "t", files: [{ path: "a", before, after }] });
+  const verdict = (...given: Parameters<typeof judgeExpectation>) => judgeExpectation(...given)?.verdict;
+  expect(judgeExpectation({ exitCode: 0, fileExists: "a" }, running(null, null))).toMatchObject({
+    verdict: "unknown",
+    observed: "no exit status, a is not there so far: the command still runs",
+  });
+  expect(verdict({ fileChanged: "a" }, running("1", "1"))).toBe("unknown");
+  expect(verdict({ fileUnchanged: "a" }, running("1", "1"))).toBe("unknown");
+  expect(verdict({ fileUnchanged: "a" }, running("1", "2"))).toBe("unmet");
+  expect(verdict({ fileExists: "a" }, running(null, "1"))).toBe("met");
+  const counts = (passed: number, failed: number) => ({ counts: { passed, failed, skipped: 0 } });
+  expect(verdict({ testsPassed: true }, running(null, null), counts(3, 0))).toBe("unknown");
+  expect(verdict({ testsPassed: true }, running(null, null), counts(0, 0))).toBe("unknown");
+  expect(verdict({ testsPassed: true }, running(null, null), counts(3, 1))).toBe("unmet");
+});
+
 test("output is held against a regular expression, and against the tests that it counts", () => {
   const matched = (outputMatches: string, text: string) => judgeExpectation({ outputMatches }, done(text), { counts: null, bounded });
   expect(matched("^built \\d+", "so\nbuilt 3\n")).toMatchObject({ verdict: "met" });

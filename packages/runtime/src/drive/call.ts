@@ -83,14 +83,14 @@ export async function runCall(driver: Driver, callId: string, signal: AbortSigna
       // The last thing before the effect: until then the call has certainly not happened.
       if (takesClaim) await claim(driver, callId, intent.attempt);
       mayHaveActed = true;
-      const looked = isBegun ? null : await lookAt(driver, expectedFiles(register.plan.expect));
+      const looked = isBegun ? null : await lookAt(driver.ports.files, expectedFiles(register.plan.expect));
       let outcome: CallOutcome | null = null;
       try {
         outcome = await (attach ?? tool.run)(intent, contextOf(handOver), signal);
       } finally {
         afterCall(driver, register, outcome);
       }
-      return looked === null ? outcome : { ...outcome, files: await lookAgain(driver, looked) };
+      return looked === null ? outcome : { ...outcome, files: await lookAgain(driver.ports.files, looked) };
     };
     if (register.plan.workspace !== "exclusive") {
       const seen = await seeingEnds(driver, register.plan, () => run());
