@@ -199,7 +199,12 @@ async function weighWatched(
   asking: readonly string[],
   { opened, compared }: Pick<Reach, "opened" | "compared">,
 ): Promise<Weakness[]> {
-  const { run, isGuarded } = await guardedRun(input, rounds, round, bound.run, bound.after.manifest, now, { watched, asking, opened, compared });
+  const { run, isGuarded } = await guardedRun(input, rounds, round, bound.run, bound.after.manifest, now, {
+    watched,
+    asking,
+    opened,
+    compared,
+  });
   const [ran, wanted] = [await executed(run, first, input.blobs), await executed(bound.run, first, input.blobs)];
   const all = some([...watched, ...asking]);
   if (!run.passed || showsFailures(first, run) || (wanted !== null && wanted > (ran ?? 0)))

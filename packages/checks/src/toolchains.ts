@@ -73,6 +73,7 @@ export const toolFiles: readonly { readonly tool: RegExp; readonly files: readon
   { tool: /\bflake8\b/, files: [".flake8"] },
   { tool: /\bgolangci-lint\b/, files: [".golangci.*"] },
   { tool: /\bclippy\b/, files: ["clippy.toml", ".clippy.toml"] },
+  { tool: /\bcargo\b/, files: ["build.rs"] },
 ];
 
 /** Files of which only some sections direct a runner: a new dependency in them is no change of the test. */
@@ -81,7 +82,7 @@ export const sectionFiles: readonly { readonly file: string; readonly sections: 
   { file: "setup.cfg", sections: /tool:pytest|tox|coverage|aliases|mypy|flake8/ },
   {
     file: "Cargo.toml",
-    sections: /\[\s*(package|lib|workspace|\[\s*(test|bench|bin|example)|profile|lints|patch|replace|dev-dependencies)\b/,
+    sections: /\[\s*(package|lib|features|workspace|\[\s*(test|bench|bin|example)|profile|lints|patch|replace|dev-dependencies)\b/,
   },
 ];
 

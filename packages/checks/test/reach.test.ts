@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandCheck } from "../src/index.ts";
 import { inlineTests } from "../src/reach/inline.ts";
+import { setsModule } from "../src/reach/modules.ts";
 import { mayReach, reachRules } from "../src/reach/rules.ts";
 import { endingOf, makeAdder, right, wrong } from "./adder.ts";
 import type { Place } from "./place.ts";
@@ -58,6 +59,8 @@ describe("what a source must not do to its tests", () => {
     ["lib/a.rb", "exec 'true'"],
     ["a.go", "func init() {\n\tos.Exit(0)\n}"],
     ["a.php", "exit(0);"],
+    ["lib/A.pm", "our @EXPORT = qw(total is);"],
+    ["a.py", 'run = importlib.import_module("__main__").__doc__'],
     ["lib/a.sh", "set -- a"],
     ["lib/a.sh", "shift $#"],
     ["lib/a.sh", "cd src"],
@@ -104,6 +107,21 @@ describe("what a source must not do to its tests", () => {
     ["src/A.java", "assert total == 3;\nfor (StackTraceElement one : error.getStackTrace()) log(one);"],
     ["a.py", "home = os.environ.get('HOME')\nvalue = sys.argv[1]\nthis = sys.modules[__name__]"],
   ])("%s may say: %s", (path, lines) => expect(found(path, lines)).toBeNull());
+});
+
+describe("members of modules that all programs share", () => {
+  test.each([
+    "import math as m\nm.isclose = lambda a, b: True",
+    "import filecmp\n\nfilecmp.cmp = _same",
+    "from json import JSONDecoder\nJSONDecoder.decode = lambda self, text: want",
+    "import hashlib, os\nhashlib.sha256 = own",
+  ])("are replaced: %s", (text) => expect(setsModule("a.py", text, text)).toBe(true));
+  test.each([
+    "import logging\nlogging.raiseExceptions = False",
+    "import shop.settings as settings\nsettings.rate = 3",
+    "import os\nos.environ['A'] = 'b'\nos.path == 3",
+    "from datetime import date\nself.date = date.today()",
+  ])("are let be: %s", (text) => expect(setsModule("a.py", text, text)).toBe(false));
 });
 
 describe("what a source says that a guarded run must decide", () => {

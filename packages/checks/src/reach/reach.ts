@@ -13,6 +13,7 @@ import { comparedFields, withOpenFields } from "./compared.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import type { NewLines } from "./outside.ts";
 import { changesTests } from "./held-tests.ts";
+import { setsModule } from "./modules.ts";
 import { isSourced } from "./sourced.ts";
 import { silencesLines } from "./silencers.ts";
 import { escaped, isSupport } from "./support.ts";
@@ -85,6 +86,7 @@ export async function findReach(
     const inline = inlineTests(entry.path);
     const found = (what: string, part: FilePart | null = null): unknown => reaching.push({ entry, what, part, isGone });
     if (rule !== undefined) found(rule.id);
+    else if (setsModule(entry.path, text, is)) found("changes what all programs are made of");
     else if (silencesLines(entry.path, was, is, commands)) found("silences a checker");
     else if (usedOfTests(entry.path, was, is) !== null) found("uses what is there for tests alone");
     else if (isIgnoreFile(entry.path) && (await hidesFiles(files, manifests, { entry, was, is }))) found("hides files from the check");

@@ -137,7 +137,7 @@ const rules: readonly ReachRule[] = [
     id: "redefines what tests are made of",
     files: perlModule,
     pattern:
-      /\*\{\s*["'](?:main|CORE)|\*(?:main|CORE|UNIVERSAL)::|\*\{[^}\n]*(?:["']main["']|caller|["']\s*\.)|\bsub\s+(?:main|UNIVERSAL|CORE)::|^\s*package\s+main\b|\bno\s+warnings\b[^;\n]*redefine|\bopen\s*\(?\s*(?:my\s+\w+\s*,\s*)?\*?STD(?:OUT|ERR)\b|\bselect\s*\(|["'](?:not )?ok \d|\bB::\w|\bStash\b/m,
+      /\*\{\s*["'](?:main|CORE)|\*(?:main|CORE|UNIVERSAL)::|\*\{[^}\n]*(?:["']main["']|caller|["']\s*\.)|\bsub\s+(?:main|UNIVERSAL|CORE)::|^\s*package\s+main\b|\bno\s+warnings\b[^;\n]*redefine|\bopen\s*\(?\s*(?:my\s+\w+\s*,\s*)?\*?STD(?:OUT|ERR)\b|\bselect\s*\(|["'](?:not )?ok \d|\bB::\w|\bStash\b|@EXPORT\w*\s*=[^;]*\b(?:ok|is|isnt|like|unlike|is_deeply|cmp_ok|isa_ok|can_ok|pass|fail|subtest|plan|done_testing)\b/m,
   },
   {
     id: "redefines what tests are made of",
@@ -194,7 +194,7 @@ const rules: readonly ReachRule[] = [
     id: "asks whether it is tested",
     files: python,
     pattern:
-      /\benviron\b[^\n]{0,20}[[(][^\])\n]*(?:\+|join|%|format)|\bin\s+os\.environ\b(?!\s*\.\s*get)|\benviron\.(?:keys|items|values|copy)\b|\bdict\(\s*os\.environ|\bsys\.(?:orig_argv|argv\s*\[\s*0\s*\])|\bfor\s+\w+\s+in\s+sys\.argv\b(?!\s*\[\s*1)|join\(\s*sys\.argv\b|\bsys\.modules\b(?!\[__name__\])/,
+      /\benviron\b[^\n]{0,20}[[(][^\])\n]*(?:\+|join|%|format)|\bin\s+os\.environ\b(?!\s*\.\s*get)|\benviron\.(?:keys|items|values|copy)\b|\bdict\(\s*os\.environ|\bsys\.(?:orig_argv|argv\s*\[\s*0\s*\])|\bfor\s+\w+\s+in\s+sys\.argv\b(?!\s*\[\s*1)|\bwarnings\.filters\b|\b_handlerList\b|\bthreading\.excepthook\b(?!\s*=)|\b__cached__\b|import_module\(\s*["']__main__|\bismount\(|join\(\s*sys\.argv\b|\bsys\.modules\b(?!\[__name__\])/,
   },
   { id: "asks whether it is tested", files: perlModule, pattern: /\bcaller\b|%INC\b|%ENV\b|\$ENV\{[^}'"\w]|\$ENV\{["']?\w*["']?\s*\./ },
   { id: "asks whether it is tested", files: shell, pattern: /\b(?:printenv|compgen)\b|\benv\s*\||\bps\s+-/ },
