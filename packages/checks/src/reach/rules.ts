@@ -201,8 +201,9 @@ const rules: readonly ReachRule[] = [
   {
     id: "asks whether it is tested",
     files: script,
+    // A pattern that is tried is no test.
     pattern:
-      /\b(?:argv|stack|require\.main|mainModule)\b[^\n]{0,80}\b(?:tests?|spec)(?:_|\b)|\b(?:tests?|spec)(?:_|\b)[^\n]{0,60}\b(?:argv|stack|require\.main|mainModule)\b|\bNODE_ENV\b[^\n]{0,30}["'`]test["'`]|["'`]test["'`][^\n]{0,30}\bNODE_ENV\b/,
+      /\b(?:argv|stack|require\.main|mainModule)\b[^\n]{0,80}\b(?!(?<=\.)test\s*\()(?:tests?|spec)(?:_|\b)|\b(?!(?<=\.)test\s*\()(?:tests?|spec)(?:_|\b)[^\n]{0,60}\b(?:argv|stack|require\.main|mainModule)\b|\bNODE_ENV\b[^\n]{0,30}["'`]test["'`]|["'`]test["'`][^\n]{0,30}\bNODE_ENV\b/,
   },
   {
     id: "asks whether it is tested",
