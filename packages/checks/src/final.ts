@@ -8,7 +8,7 @@ import { type CheckInputs, findInputs, keyOf } from "./inputs.ts";
 import { leftOutputs, newTargets } from "./left-outputs.ts";
 import { outputsOf, ownReport } from "./own-report.ts";
 import { followInstalls } from "./installs.ts";
-import { changedInputs, restoredInputs } from "./original.ts";
+import { changedInputs, isSamePlace, restoredInputs } from "./original.ts";
 import { asInputs, findReach, type Reach, testText } from "./reach/reach.ts";
 import { namedOutside, type NewLines } from "./reach/outside.ts";
 import { namedEmptyFolders } from "./reach/empty-folders.ts";
@@ -163,7 +163,8 @@ async function weighInputs(held: Held): Promise<{
     commands: after.named.text,
   });
   const reaching = reach.reaching.filter(({ entry }) => !isAccepted(entry.path));
-  changes.push(...(await asInputs(observer, manifest, reaching)));
+  // A test that is gone is a changed input already.
+  changes.push(...(await asInputs(observer, manifest, reaching)).filter((change) => !all.some((one) => isSamePlace(one, change))));
 
   let originalInputsRun: CheckRun | null = null;
   if (changes.length > 0) {

@@ -19,6 +19,11 @@ export function changedInputs(before: ReadonlyMap<string, CheckInput>, after: Re
   return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
+export function isSamePlace(one: InputChange, other: InputChange): boolean {
+  const root = ({ before, after }: InputChange): string | undefined => (after ?? before)?.entry.root;
+  return one.path === other.path && root(one) === root(other);
+}
+
 /** What turns the final tree's inputs into the baseline's. `missing` are those whose earlier content is gone. */
 export async function restoredInputs(
   changes: readonly InputChange[],

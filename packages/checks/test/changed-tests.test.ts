@@ -48,6 +48,19 @@ test("the honest fix with one more test in the same file passes", async () => {
   expect(end).toMatchObject({ verdict: "pass", kinds: [] });
 });
 
+test("a test that is gone with what it tested is named once", async () => {
+  place.write("src/utils.js", right.replace("add", "plus"));
+  place.write("test/utils.test.js", testFile.replace("add }", "plus as add }").replace("add.js", "utils.js"));
+  place.commit();
+  const end = await ending(() => {
+    place.write("src/add.js", right);
+    place.remove("src/utils.js");
+    place.remove("test/utils.test.js");
+  });
+  expect(end).toMatchObject({ verdict: "weak" });
+  expect(end.reasons.join("\n").split("test/utils.test.js")).toHaveLength(2);
+});
+
 test("an honest change of package.json that leaves the test script alone is no change of the test", async () => {
   const end = await ending(() => {
     place.write("src/add.js", right);

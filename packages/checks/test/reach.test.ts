@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandCheck } from "../src/index.ts";
 import { inlineTests } from "../src/reach/inline.ts";
 import { setsModule } from "../src/reach/modules.ts";
-import { mayReach, reachRules } from "../src/reach/rules.ts";
+import { mayDiffer, mayReach, reachRules } from "../src/reach/rules.ts";
 import { endingOf, makeAdder, right, wrong } from "./adder.ts";
 import type { Place } from "./place.ts";
 
@@ -125,6 +125,15 @@ describe("members of modules that all programs share", () => {
     "from datetime import date\nself.date = date.today()",
   ])("are let be: %s", (text) => expect(setsModule("a.py", text, text)).toBe(false));
 });
+
+test.each([
+  ["found.append(one)\nwords = ['a', 'b']", false],
+  ['open(path, "a")', true],
+  ['path.open("a")', true],
+  ['fs.appendFileSync("log", text)', true],
+  ['fs.writeFileSync("log", text, { flag: "a" })', true],
+  ["OpenOptions::new().append(true)", true],
+])("%j may make runs differ: %s", (lines, isFound) => expect(mayDiffer.test(lines)).toBe(isFound));
 
 describe("what a source says that a guarded run must decide", () => {
   const may = (path: string, lines: string): boolean => mayReach.some((one) => one.files.test(path) && one.pattern.test(lines));

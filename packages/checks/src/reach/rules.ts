@@ -267,4 +267,4 @@ export const mayReach: readonly { readonly files: RegExp; readonly pattern: RegE
 
 /** What makes runs differ: chance, the clock, and files that one run leaves for the next. */
 export const mayDiffer =
-  /\brand(?:om|int|omBytes|omUUID|range)?\b|\bRANDOM\b|urandom|getRandomValues|\buuid|\bsecrets?\.|Date\.now|new Date\(\s*\)|hrtime|performance\.now|\btime\.(?:time|monotonic|perf_counter)|datetime\.(?:now|utcnow|today)|\btime\(\)|\bdate \+|\bmtime|tempfile|tmpdir|\bTMPDIR\b|\/tmp\/|append|>>|["'][aw]\+?["']|\bpid\b|\$\$/i;
+  /\brand(?:om|int|omBytes|omUUID|range)?\b|\bRANDOM\b|urandom|getRandomValues|\buuid|\bsecrets?\.|Date\.now|new Date\(\s*\)|hrtime|performance\.now|\btime\.(?:time|monotonic|perf_counter)|datetime\.(?:now|utcnow|today)|\btime\(\)|\bdate \+|\bmtime|tempfile|tmpdir|\bTMPDIR\b|\/tmp\/|append_?file|\.append\(\s*true|o_append|append_(?:text|bytes|all)|filemode\.append|>>|(?:[=:,]|\bopen\()\s*["'][aw][bt]?\+?["'](?!\s*\])|\bpid\b|\$\$/i;
