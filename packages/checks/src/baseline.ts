@@ -1,4 +1,4 @@
-import type { CheckDefinition, Evidence, Json, RunCheck, Weakness } from "@holdfast/protocol";
+import type { CheckDefinition, Evidence, Json, RecordedRun, RunCheck, Weakness } from "@holdfast/protocol";
 import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { needsRunning } from "./definition.ts";
@@ -70,7 +70,15 @@ export async function takeBaseline(
       for (const [check, one] of found) {
         // What it needs is not there yet.
         if (needsRunning(check) || evidence.some((known) => known.checkId === check.id)) continue;
-        const round = { check, context, signal, scope: manifest, outputs, inputs: inputsDigest(one, signatures), next: counter() };
+        const round = {
+          check,
+          context,
+          signal,
+          scope: manifest,
+          outputs,
+          inputs: inputsDigest(one, signatures, context.runs),
+          next: counter(),
+        };
         evidence.push(await runBaseline(rounds, round));
       }
     });
@@ -125,9 +133,13 @@ export function storedInputs(inputs: Json): StoredInputs {
   };
 }
 
-/** Build output is left out: a check writes it, so it would tell one round from the next. */
-export function inputsDigest(found: CheckInputs, signatures: Signatures): string {
+/**
+ * Build output is left out: a check writes it, so it would tell one round from the next. What recorded builds left is told by
+ * them.
+ */
+export function inputsDigest(found: CheckInputs, signatures: Signatures, runs: readonly RecordedRun[]): string {
   const inputs = [...found.inputs].map(([key, { digest }]) => `${key}\t${digest}`).sort();
   const around = Object.entries(signatures.around).map(([key, value]) => `${key}\t${value}`);
-  return sha256([...inputs, "", ...around.sort()].join("\n"));
+  const builds = runs.filter(({ subject }) => subject !== null).map((run) => JSON.stringify([run.subject, run.folders]));
+  return sha256([...inputs, "", ...around.sort(), ...(builds.length === 0 ? [] : ["", ...builds])].join("\n"));
 }

@@ -37,17 +37,19 @@ async function summariesOf(run: CheckRun, blobs: BlobStore): Promise<readonly Su
 
 /**
  * A run that executed no test, or fewer than the baseline, is no pass. Where the earlier version of the tests could not
- * be run (nothing changed, or the tests are inside source files), summaries and names are held to the baseline's too.
+ * be run (nothing changed, or the tests are inside source files), summaries and names are held to the baseline's too. `known`: the
+ * run whose shown failures don't matter.
  */
 export async function countWeakness(
   first: CheckRun | null,
   now: CheckRun,
   isSameTests: boolean,
   blobs: BlobStore,
+  known: CheckRun | null = first,
 ): Promise<Weakness | null> {
   const before = await executed(first, null, blobs);
   const after = await executed(now, isSameTests ? first : null, blobs);
-  if (showsFailures(first, now)) {
+  if (showsFailures(known, now)) {
     const failed = now.counts?.failed ?? 0;
     return {
       kind: "failures_shown",
@@ -65,7 +67,17 @@ export async function countWeakness(
   return gone.length === 0 ? null : { kind: "fewer_tests", detail: `these tests no longer ran: ${some(gone)}` };
 }
 
-/** Whether a run that ended well shows failed tests, more than one that ended well before the work. */
+/** What ends well whatever it is given, at the end of a pipe. */
+const filters =
+  "tee|cat|tail|head|sed|awk|gawk|mawk|cut|tr|sort|uniq|wc|nl|fold|fmt|column|ts|pr|rev|tac|less|more|pv|strings|expand|paste";
+const endsInFilter = new RegExp(String.raw`(?<!\|)\|&?\s*(?:[\w./]*/)?(?:${filters})\b[^|;&\n]*(?:[;&\n)]|$)`);
+
+/** Whether a command line, or a script that it leads to, ends with the status of a filter and not of what is before the pipe. */
+export function endsAsFilter(text: string): boolean {
+  return endsInFilter.test(text) && !/\bpipefail\b|\bPIPESTATUS\b/.test(text);
+}
+
+/** Whether a run that ended well shows failed tests, more than one that its runner let end well before the work. */
 export function showsFailures(first: CheckRun | null, now: CheckRun): boolean {
   return (now.counts?.failed ?? 0) > (first?.passed === true ? (first.counts?.failed ?? 0) : 0);
 }

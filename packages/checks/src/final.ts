@@ -1,8 +1,8 @@
 import type { RunCheck, CheckRun, Evidence, Weakness } from "@holdfast/protocol";
-import type { Baseline, Snapshot, VerifierContext } from "@holdfast/runtime";
+import type { Baseline, VerifierContext } from "@holdfast/runtime";
 import { createAccepted } from "./accepted.ts";
 import { inputsDigest, storedInputs, type StoredInputs } from "./baseline.ts";
-import { countWeakness, executed, showsFailures } from "./count-weakness.ts";
+import { countWeakness, endsAsFilter, executed, showsFailures } from "./count-weakness.ts";
 import { followBuilds } from "./builds.ts";
 import { type CheckInputs, findInputs, keyOf } from "./inputs.ts";
 import { leftOutputs, newTargets } from "./left-outputs.ts";
@@ -14,6 +14,7 @@ import { namedOutside, type NewLines } from "./reach/outside.ts";
 import { namedEmptyFolders } from "./reach/empty-folders.ts";
 import { guardedRun } from "./reach/guarded.ts";
 import { survivors } from "./mutants/survivors.ts";
+import { runAgain, runUntilKnown } from "./repeats.ts";
 import { type BoundRun, counter, type Round, type Rounds } from "./rounds.ts";
 import type { VerifierInput } from "./verifier-input.ts";
 import { changedKeys, namedUnsigned, type Signatures, takeSignatures } from "./signatures.ts";
@@ -21,9 +22,6 @@ import { changedTools, findTools } from "./tools-found.ts";
 import { movedFiles, some } from "./subject.ts";
 import { weighGit } from "./through-git.ts";
 
-/** Sources that may be right by chance: runs in all, and ms that the repeated ones may take together. */
-const mostRepeats = 12;
-const repeatsUpToMs = 20_000;
 /** A check that takes longer is not run once more only to be watched. */
 const watchedUpToMs = 5 * 60_000;
 
@@ -39,6 +37,8 @@ interface Held {
   readonly first: CheckRun | null;
   /** The same where it was on the baseline's tree: a check that came later ran first on what the session had made of it. */
   readonly original: CheckRun | null;
+  /** The same where failures that it showed are known not to matter: the status that it ended with was its runner's. */
+  readonly known: CheckRun | null;
   readonly isAccepted: (path: string) => boolean;
 }
 
@@ -64,14 +64,16 @@ export async function checkFinal(
     signal,
     scope: baseline.manifest,
     outputs,
-    inputs: inputsDigest(now, signatures),
+    inputs: inputsDigest(now, signatures, context.runs),
     next: counter(),
   };
 
   const wasFlaky = first?.weaknesses.some((weakness) => weakness.kind === "flaky") ?? false;
-  const { bound, repeats, hasFailedHere } = await runUntilKnown(rounds, round, start, wasFlaky);
+  const { bound, repeats, hasFailedHere, hasFailedOnTree } = await runUntilKnown(rounds, round, start, wasFlaky);
   const weaknesses: Weakness[] = [];
   const passes = repeats.filter((run) => run.passed).length;
+  // Something that no tree holds explains it, such as a recorded build; or chance.
+  const isExplained = hasFailedOnTree || (first?.run.passed === false && first.subjectAfter === bound.subjectBefore);
   if (passes > 0 && passes < repeats.length) weaknesses.push({ kind: "flaky", detail: `${passes} of ${repeats.length} runs passed` });
   else if (passes > 0 && hasFailedHere) weaknesses.push({ kind: "flaky", detail: "it failed before on exactly this tree" });
   if (passes > 0 && bound.subjectBefore !== bound.subjectAfter) {
@@ -84,10 +86,12 @@ export async function checkFinal(
   if (bound.run.passed && weaknesses.length === 0 && baseline.manifest !== null) {
     const { isAccepted } = accepted;
     const original = first?.subjectBefore === baseline.subject ? first.run : null;
-    const held: Held = { input, rounds, round, bound, now, manifest: baseline.manifest, first: first?.run ?? null, original, isAccepted };
+    const known = endsAsFilter(now.named.text) ? null : (first?.run ?? null);
+    const { manifest } = baseline;
+    const held: Held = { input, rounds, round, bound, now, manifest, first: first?.run ?? null, original, known, isAccepted };
     const tests = await weighInputs(held);
     originalInputsRun = tests.originalInputsRun;
-    if (tests.mayDiffer && tests.weaknesses.length === 0) weaknesses.push(...(await runAgain(rounds, round, repeats)));
+    if ((tests.mayDiffer || isExplained) && tests.weaknesses.length === 0) weaknesses.push(...(await runAgain(rounds, round, repeats)));
     const installed = await followInstalls(input, stored.around, context.runs, {
       before: baseline.manifest,
       after: bound.after.manifest,
@@ -105,36 +109,6 @@ export async function checkFinal(
   return rounds.evidence(round, "final", bound, { originalInputsRun, repeats, weaknesses, notes, accepted: [...accepted.paths].sort() });
 }
 
-/** What is new may be a matter of chance or of the hour: it must pass each time, as often as there is time for. */
-async function runAgain(rounds: Rounds, round: Round, repeats: CheckRun[]): Promise<Weakness[]> {
-  let spent = 0;
-  for (let last = repeats.at(-1); last !== undefined && repeats.length < mostRepeats; last = repeats.at(-1)) {
-    spent += last.durationMs;
-    if (spent > repeatsUpToMs) break;
-    repeats.push((await rounds.inWorkspace(round)).run);
-  }
-  const passes = repeats.filter((run) => run.passed).length;
-  return passes === repeats.length ? [] : [{ kind: "flaky", detail: `${passes} of ${repeats.length} runs passed` }];
-}
-
-/** A run that moves the tree is repeated once, and so is one that fails or whose baseline was flaky. */
-async function runUntilKnown(
-  rounds: Rounds,
-  round: Round,
-  start: Snapshot,
-  wasFlaky: boolean,
-): Promise<{ readonly bound: BoundRun; readonly repeats: CheckRun[]; readonly hasFailedHere: boolean }> {
-  let bound = await rounds.inWorkspace(round, start);
-  const { hasFailedHere } = bound;
-  const repeats = [bound.run];
-  const moved = bound.subjectBefore !== bound.subjectAfter;
-  if (!bound.run.timedOut && (moved || !bound.run.passed || wasFlaky)) {
-    bound = await rounds.inWorkspace(round);
-    repeats.push(bound.run);
-  }
-  return { bound, repeats, hasFailedHere };
-}
-
 /** Where the check's inputs changed, their earlier version must pass over the final tree too. */
 async function weighInputs(held: Held): Promise<{
   readonly weaknesses: Weakness[];
@@ -142,7 +116,7 @@ async function weighInputs(held: Held): Promise<{
   readonly mayDiffer: boolean;
   readonly newLines: readonly NewLines[];
 }> {
-  const { input, rounds, round, bound, now, manifest, first, original, isAccepted } = held;
+  const { input, rounds, round, bound, now, manifest, first, original, known, isAccepted } = held;
   const { observer, files } = input;
   const before = await findInputs(round.check, manifest, observer, files, { scripts: now.named.scripts });
   const after = await findInputs(round.check, bound.after.manifest, observer, files, before.named);
@@ -178,13 +152,13 @@ async function weighInputs(held: Held): Promise<{
       originalInputsRun = await rounds.inCopy(round, bound.after.manifest, restored.changes, []);
       const [ran, wanted] = [await executed(originalInputsRun, original, input.blobs), await executed(original, null, input.blobs)];
       if (!originalInputsRun.passed) changed(", and its earlier version does not pass", names);
-      else if (showsFailures(first, originalInputsRun)) changed(", and failures show where its earlier version runs", names);
+      else if (showsFailures(known, originalInputsRun)) changed(", and failures show where its earlier version runs", names);
       else if (wanted !== null && wanted > (ran ?? 0)) changed(", and not all of its earlier version ran", names);
     }
   }
   // Changes that a person accepted are a stated reason for fewer tests, never for none.
   const hasAccepted = all.length > changes.length;
-  const counted = await countWeakness(first, bound.run, originalInputsRun === null, input.blobs);
+  const counted = await countWeakness(first, bound.run, originalInputsRun === null, input.blobs, known);
   if (counted !== null && !(hasAccepted && counted.kind === "fewer_tests")) weaknesses.push(counted);
   const watched = reach.mayReach.filter((path) => !isAccepted(path));
   const asking = reach.mayAsk.filter((path) => !isAccepted(path));
@@ -195,7 +169,7 @@ async function weighInputs(held: Held): Promise<{
 
 /** Sources that could act on their tests must pass where they can't; a run that can't show that it was guarded proves nothing. Those that only ask need not show it: most who ask only tell. */
 async function weighWatched(
-  { input, rounds, round, bound, now, first }: Held,
+  { input, rounds, round, bound, now, first, known }: Held,
   watched: readonly string[],
   asking: readonly string[],
   { opened, compared }: Pick<Reach, "opened" | "compared">,
@@ -208,7 +182,7 @@ async function weighWatched(
   });
   const [ran, wanted] = [await executed(run, first, input.blobs), await executed(bound.run, first, input.blobs)];
   const all = some([...watched, ...asking]);
-  if (!run.passed || showsFailures(first, run) || (wanted !== null && wanted > (ran ?? 0)))
+  if (!run.passed || showsFailures(known, run) || (wanted !== null && wanted > (ran ?? 0)))
     return [
       {
         kind: "reaches_tests",

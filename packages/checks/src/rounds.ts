@@ -35,6 +35,8 @@ export interface BoundRun {
   readonly subjectAfter: string;
   /** It failed in an earlier round on exactly this tree, with exactly these inputs. */
   readonly hasFailedHere: boolean;
+  /** The same, whatever its inputs were. */
+  readonly hasFailedOnTree: boolean;
 }
 
 export interface Rounds {
@@ -132,10 +134,11 @@ export function createRounds(input: VerifierInput): Rounds {
       const result = await run(round, files.cwd, confine(round), placeOf(files, files.cwd));
       const after = await observer.snapshot(round.scope ?? before.manifest, true);
       const subjectAfter = await subjectOf(after, round.outputs, observer);
-      const key = JSON.stringify([round.context.session, round.check.id, definitionDigest(round.check), subjectBefore, round.inputs]);
-      const hasFailedHere = failures.has(key);
-      if (!result.passed) remember(key);
-      return { run: result, before, after, subjectBefore, subjectAfter, hasFailedHere };
+      const tree = JSON.stringify([round.context.session, round.check.id, definitionDigest(round.check), subjectBefore]);
+      const key = `${tree}\n${round.inputs}`;
+      const [hasFailedHere, hasFailedOnTree] = [failures.has(key), failures.has(tree)];
+      if (!result.passed) [tree, key].forEach(remember);
+      return { run: result, before, after, subjectBefore, subjectAfter, hasFailedHere, hasFailedOnTree };
     },
 
     async inCopy(round, manifest, changes, without, look) {

@@ -45,6 +45,18 @@ test("output of a recorded build of the final tree is no weakness, nor is what w
   expect(end).toEqual({ verdict: "pass", kinds: [] });
 });
 
+test("a recorded build explains that a check passes on a tree on which it failed, where it does so each time", async () => {
+  place.write("add.js", right);
+  place.remove("dist");
+  place.commit();
+  expect(await ending((run) => run("npm run build", build))).toEqual({ verdict: "pass", kinds: [] });
+  place.remove("dist");
+  place.runs.length = 0;
+  place.write("check.js", `require("./dist/add.js"); require("fs").mkdirSync("${place.top}/once");`);
+  place.commit();
+  expect(await ending((run) => run("npm run build", build))).toEqual({ verdict: "weak", kinds: ["flaky"] });
+});
+
 test("ignored files that the check can do without are no weakness", async () => {
   place.write("check.js", 'process.exit(require("./add.js")(1, 2) === 3 ? 0 : 1)');
   place.commit();

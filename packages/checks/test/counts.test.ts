@@ -1,7 +1,7 @@
 import type { CheckRun } from "@holdfast/protocol";
 import type { BlobStore } from "@holdfast/runtime";
 import { expect, test } from "vitest";
-import { countWeakness } from "../src/count-weakness.ts";
+import { countWeakness, endsAsFilter } from "../src/count-weakness.ts";
 import { parseCounts } from "../src/counts.ts";
 
 const outputs: readonly (readonly [string, string, readonly [number, number, number] | null])[] = [
@@ -130,4 +130,17 @@ test("a runner that counts what passes as well is held to it", async () => {
   const maven = "[INFO] Running ATest\n[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0\n";
   expect(await weaknessOf(maven, "[INFO] BUILD SUCCESS\n")).toBe("fewer_tests");
   expect(await weaknessOf("--- FAIL: TestA (0.00s)\nFAIL\n", "ok  \tjob\t0.01s [no tests to run]\n")).toBe("no_tests_ran");
+});
+
+test("where a filter behind a pipe ends a check, no failure that it shows is let pass", () => {
+  const filtered = ["npm test | tee out.log", "npm test 2>&1 |& /usr/bin/tail -n 5", "(npm test | cat) && echo ok"];
+  expect(filtered.map(endsAsFilter)).toEqual(filtered.map(() => true));
+  const judged = [
+    "npm test",
+    "npm test || cat log",
+    "set -o pipefail; npm test | tee log",
+    "npm test | grep -q passed",
+    "cat a | tail -1 | xargs npm test",
+  ];
+  expect(judged.map(endsAsFilter)).toEqual(judged.map(() => false));
 });

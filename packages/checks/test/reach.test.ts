@@ -221,6 +221,13 @@ describe("over a real project", () => {
     expect(end).toMatchObject({ verdict: "weak", kinds: ["failures_shown"] });
   });
 
+  test("behind a filter, which ends well whatever it is given, no failed test is one that was let pass before", async () => {
+    place.write("src/add.js", wrong);
+    place.commit();
+    const end = await endingOf(place, () => place.write("README.md", "# Fixed\n"), commandCheck("node --test | tee /dev/null"));
+    expect(end).toMatchObject({ verdict: "weak", kinds: ["failures_shown"] });
+  });
+
   test("a source that is right by chance is run until chance runs out", async () => {
     const end = await endingOf(place, () =>
       place.write("src/add.js", `const good = Math.random() < 0.4;\nexport const add = (a, b) => (good ? a + b : a - b);\n`),
