@@ -11,6 +11,7 @@ import { payloadOf, readJournal, stepsOf } from "../undo/journal.ts";
 import { notUndone, type OtherCall } from "../undo/not-undone.ts";
 import { planUndo, undosSince } from "../undo/plan.ts";
 import { withContents } from "../undo/contents.ts";
+import { blobsLeft, keepLeft } from "../undo/left.ts";
 
 /**
  * How far back: the newest turn that has something left to undo, everything, or what was changed from this event on. `at`: the
@@ -75,8 +76,9 @@ export async function undoSession(host: OpenHost, session: string, options: Undo
       } else {
         const prepared = await prepare(host, checkpoints, session, options);
         undone = prepared.undone;
-        restore = { steps: prepared.steps, note: { ...prepared.note, callIds: [...prepared.note.callIds] } };
         if (prepared.steps.length === 0) return null;
+        const steps = await keepLeft(prepared.steps, checkpoints, ports.blobs);
+        restore = { steps, note: { ...prepared.note, callIds: [...prepared.note.callIds] } };
         result = await checkpoints.restore(session, restore);
       }
       const kept = keptFolders(result);
@@ -90,10 +92,12 @@ export async function undoSession(host: OpenHost, session: string, options: Undo
       if (pending !== null && (await isRecorded(host, session, pending))) return null;
       const isLong = changes.length > mostInline;
       const list = isLong ? await ports.blobs.put(new TextEncoder().encode(JSON.stringify(changes))) : undefined;
+      const blobs = [...blobsLeft(restore.steps), ...(list === undefined ? [] : [list])];
       const payload: EventPayload<"edits.undone"> = {
         ...eventPayloads["edits.undone"].parse(restore.note),
         changes: isLong ? [] : [...changes],
-        ...(list === undefined ? {} : { list, blobs: [list] }),
+        ...(list === undefined ? {} : { list }),
+        ...(blobs.length === 0 ? {} : { blobs }),
       };
       return payload;
     },

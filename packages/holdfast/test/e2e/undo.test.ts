@@ -5,7 +5,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync,
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Inspection } from "@holdfast/protocol";
+import type { Inspection, WhyChanged } from "@holdfast/protocol";
 import { createPlace, type Place, type Started, until } from "./run.ts";
 
 const files = { "a.txt": "one\n", "b.txt": "two\n", "dir/c.txt": "three\n" };
@@ -134,6 +134,22 @@ test("undo --to a step keeps what came before it, and refuses where a person cha
   expect((await place.start(["undo"]).finished).stderr).toContain("nothing to undo");
   expect(readFileSync(at("a.txt"), "utf8")).toBe("one\n");
   expect((await place.start(["undo", "--to", "9.9"]).finished).stderr).toContain("has no step 9.9");
+});
+
+test("after an undo of some steps each line is still told: what it put back, what stayed of the session's, and what nobody changed", async () => {
+  const edit = (old: string) => ({ calls: [{ name: "edit_file", input: { path: "l.txt", edits: [{ old, new: old.toUpperCase() }] } }] });
+  const place = await createPlace((results) => ["one", "two", "three"].map(edit)[results.length] ?? { text: "Done." }, {
+    "l.txt": "one\ntwo\nthree\nfour\n",
+  });
+  await place.exec("--sandbox", "off", "--approvals", "allow", "go");
+  expect((await place.start(["undo", "--to", "1.2"]).finished).code).toBe(0);
+  expect(readFileSync(join(place.workspace, "l.txt"), "utf8")).toBe("ONE\ntwo\nthree\nfour\n");
+  const why = async (line: number) => {
+    const { stdout } = await place.start(["inspect", "--why", `l.txt:${line}`, "--json"]).finished;
+    const { by, actions } = JSON.parse(stdout) as WhyChanged;
+    return [by, ...actions.map(({ action }) => action.step)];
+  };
+  expect(await Promise.all([1, 2, 3, 4].map(why))).toEqual([["action", 1], ["undo"], ["undo"], ["before_session"]]);
 });
 
 test("a fork at a step begins with the files as they were there", async () => {
