@@ -308,6 +308,17 @@ describe("http", () => {
     expect(end.says).toContain("build.ok is false instead of true");
     expect(end.says).toMatch(/the answer is \d+ s old/);
   });
+
+  test("an answer from the future, and an age that is none, are not fresh", async () => {
+    const says = async (headers: Record<string, string>) => {
+      answer = { ...answer, headers };
+      return (await look(http({ freshWithinMs: 60_000 }), () => {})).says;
+    };
+    const at = (ms: number) => new Date(Date.now() + ms).toUTCString();
+    expect(await says({ date: at(3_600_000) })).toMatch(/is dated \d+ s in the future: how old it is can't be told$/);
+    expect(await says({ date: at(0), age: "-3600" })).toContain('its Age is "-3600"');
+    expect(await says({ date: at(5_000), age: "3" })).toContain("answers as wanted");
+  });
 });
 
 test("a check about other paths than were changed is not run, and proves nothing", async () => {

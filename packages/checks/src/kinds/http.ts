@@ -43,10 +43,8 @@ export const checkHttp: CheckKind<HttpCheck> = async ({ network, clock }, check,
       }
     }
   }
-  const age = ageOf(answer.headers, clock.now());
-  if (freshWithinMs !== null && age === null) problems.push(`${url}: the answer doesn't say when it was made`);
-  else if (freshWithinMs !== null && age !== null && age > freshWithinMs)
-    problems.push(`${url}: the answer is ${Math.round(age / 1000)} s old`);
+  const stale = freshWithinMs === null ? null : whyStale(answer.headers, clock.now(), freshWithinMs);
+  if (stale !== null) problems.push(`${url}: the answer ${stale}`);
   return { ...finding(problems, `${url} answers as wanted, with status ${answer.status}`), observed: `${answer.status}\n${text}` };
 };
 
@@ -68,10 +66,21 @@ export function valueAt(value: Json, path: string): Json | undefined {
   return at;
 }
 
-/** RFC 9110, 6.6.1 (Date) and RFC 9111, 5.1 (Age), in ms; null where the answer tells neither. */
-function ageOf(headers: readonly (readonly [string, string])[], now: number): number | null {
+/** So far two clocks may be apart. */
+const clocksApartMs = 60_000;
+
+/**
+ * Why an answer is not known to be fresh, by RFC 9110, 6.6.1 (Date) and RFC 9111, 5.1 (Age); null where it is. By a clock that
+ * goes further ahead than what counts as fresh, its age can't be told.
+ */
+function whyStale(headers: readonly (readonly [string, string])[], now: number, withinMs: number): string | null {
   const of = (name: string): string | undefined => headers.find(([known]) => known === name)?.[1];
   const date = Date.parse(of("date") ?? "");
-  const age = Number(of("age") ?? "0") * 1000;
-  return Number.isNaN(date) ? null : Math.max(0, now - date) + (Number.isNaN(age) ? 0 : age);
+  const age = (of("age") ?? "0").trim();
+  if (Number.isNaN(date)) return "doesn't say when it was made";
+  if (!/^\d+$/.test(age)) return `doesn't say how old it is: its Age is ${JSON.stringify(age.slice(0, 40))}`;
+  const ahead = date - now;
+  if (ahead > Math.min(withinMs, clocksApartMs)) return `is dated ${Math.round(ahead / 1000)} s in the future: how old it is can't be told`;
+  const old = Math.max(0, -ahead) + Number(age) * 1000;
+  return old > withinMs ? `is ${Math.round(old / 1000)} s old` : null;
 }
