@@ -38,6 +38,9 @@ const unsureBefore =
   /["“”'‘>?]|n['’]t\b|\b(?:if|whether|that|who|what|which|where|when|while|though|although|unless|until|before|after(?! that)|because|since|as|claim\w*|sa(?:y|ys|id)|ask\w*|th(?:ink|inks|ought)|believ\w*|doubt\w*|assum\w*|suppos\w*|imagin\w*|pretend\w*|wish\w*|hop\w*|seem\w*|look\w*|nobody|no|not|never|neither|without|would|could|should|might|may|must|can|cannot|will|had|but|earlier|previous\w*|last|ago|yesterday)\b/i;
 const unsureAfter =
   /\?|["”]|\b(?:but|if|unless|until|whether|would|should|before|earlier|previous\w*|last|ago|yesterday|session|refused|denied|rejected|reverted|undone|rolled|claim\w*|sa(?:ys|id)|lie|untrue|false|wrong)\b/i;
+/** What takes a claim back: "or so it seems", "actually I did not", "no, I never did". */
+const takenBack =
+  /\b(?:or (?:so|not|rather)|seemingly|(?:it|so) (?:seems|appears)|apparently|supposedly|allegedly|not really|(?:scratch|strike) that|correction|by mistake|meant to|wanted to|tried to)\b|\b(?:I|we)(?: \w+)? (?:(?:did|have|had)(?: not|n['’]t)|never)(?: \w+)?(?=\s*(?:[,;:)]|\W*$)|\s+(?:run|do|did|done|edit|change|update)\b)/i;
 const quotedPath = /`([\w@./-]+\.\w{1,8})`/g;
 /** Commands that run no tests, whatever follows them. All others might. */
 const runsNone = new Set([
@@ -64,6 +67,25 @@ const runsNone = new Set([
   "true",
 ]);
 
+/** Commands that change no file, whatever follows them, unless their output goes into one. */
+const changesNone = new Set([
+  "ls",
+  "cat",
+  "head",
+  "tail",
+  "pwd",
+  "echo",
+  "printf",
+  "grep",
+  "wc",
+  "cd",
+  "cmp",
+  "which",
+  "true",
+  "stat",
+  "file",
+]);
+
 /**
  * The claims of a final message that the log contradicts, by the rules in docs/checks.md. Whatever is not certain is left
  * alone: other words, other names, a log that is not whole, a command that may have run tests.
@@ -79,7 +101,7 @@ export function contradictions(message: string, { calls, isWhole, changes, chang
     const path = name.replace(/^\.?\//, "");
     const isChanged = changes.some((one) => one.path === path || one.path.endsWith(`/${path}`));
     // A call that names it may have changed it in an earlier turn, or back.
-    const isNamed = calls.some((call) => !readers.has(call.name) && call.input.includes(editors.has(call.name) ? path : nameOf(path)));
+    const isNamed = calls.some((call) => mayChange(call) && call.input.includes(editors.has(call.name) ? path : nameOf(path)));
     if (!isChanged && !isNamed) found.push({ says: `says that it changed ${path}: it is as it was`, path });
   }
   return found;
@@ -89,8 +111,8 @@ export function contradictions(message: string, { calls, isWhole, changes, chang
 function claimsIn(message: string, claim: RegExp): RegExpExecArray[] {
   return sentencesOf(message).flatMap((sentence) =>
     [...sentence.matchAll(claim)].filter((match) => {
-      const before = sentence.slice(0, match.index);
-      return leadsIn.test(before) && !unsureBefore.test(before) && !unsureAfter.test(sentence.slice(match.index));
+      const [before, after] = [sentence.slice(0, match.index), sentence.slice(match.index)];
+      return leadsIn.test(before) && !unsureBefore.test(before) && !unsureAfter.test(after) && !takenBack.test(after);
     }),
   );
 }
@@ -107,6 +129,14 @@ function sentencesOf(message: string): string[] {
 const readers = new Set(["read_file", "search", "find_files", "list_folder"]);
 /** They name the files that they change with their whole paths. */
 const editors = new Set(["edit_file", "write_file", "apply_patch"]);
+
+function mayChange({ name, input }: Done["calls"][number]): boolean {
+  if (name !== "run_command") return !readers.has(name);
+  const command = commandIn(input);
+  // What is in a substitution is not read; an output may go nowhere, or where the errors go.
+  if (command === null || /`|\$\(|[<>]\(|>(?!\s*\/dev\/null\b|&\d)/.test(command)) return true;
+  return simpleCommands(command).some(([program = ""]) => !changesNone.has(program) && !/^\d$/.test(program));
+}
 
 function mayRunTests({ name, input }: Done["calls"][number]): boolean {
   if (readers.has(name) || editors.has(name) || ["update_plan", "give_up", "ask_user"].includes(name)) return false;

@@ -55,6 +55,10 @@ test.each([
   "It looks as though I edited `src/b.ts`, but the edit was refused.",
   "I edited `src/b.ts`, but the edit was refused.",
   "Nobody can claim I changed `src/b.ts`.",
+  "I ran the tests, or so it seems; actually I did not.",
+  "I ran the tests; no, we never did.",
+  "I edited `src/b.ts`, or rather `src/a.ts`.",
+  "I edited `src/b.ts` (I actually didn't).",
   "The commit in which I fixed `src/b.ts` last week is bad.",
 ])("nothing is marked where it is not certain: %s", (message) => expect(says(message)).toEqual([]));
 
@@ -63,6 +67,24 @@ test("a file that is as it was is named, and one that changed is not", () => {
     { says: "says that it changed src/b.ts: it is as it was", path: "src/b.ts" },
   ]);
   expect(says("I've updated `a.ts`.")).toEqual([]);
+});
+
+test.each([
+  ["cat src/b.ts", 1],
+  ["cd src && head -5 b.ts 2>&1 | grep -n x 2>/dev/null", 1],
+  ["cat src/a.ts > src/b.ts", 0],
+  ["cat src/b.ts | tee x", 0],
+  ['echo "$(rm src/b.ts)"', 0],
+  ["PATH=. cat src/b.ts", 0],
+  ["./cat src/b.ts", 0],
+  ["sh fix.sh src/b.ts", 0],
+])("after `%s`: %d", (command, marks) => {
+  expect(says("I edited `src/b.ts`.", { calls: [call(command)] })).toHaveLength(marks);
+});
+
+test("what is said beside a claim doesn't take it back", () => {
+  expect(says("I ran the tests, and I did not find a failure.")).toHaveLength(1);
+  expect(says("I edited `src/b.ts`, and we have never seen it fail.")).toHaveLength(1);
 });
 
 test("a call that names the file may have changed it, and a log that is not whole says nothing", () => {
