@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandCheck } from "../src/index.ts";
-import { names } from "../src/mutants/failing.ts";
+import { failedIn } from "../src/mutants/failing.ts";
 import { sitesIn } from "../src/mutants/sites.ts";
 import { edited } from "../src/mutants/survivors.ts";
 import { endingOf } from "./adder.ts";
@@ -43,6 +43,13 @@ describe("a value that a test expects becomes another one", () => {
       'if got := Add(1, 2); got != 3 {\n\tt.Errorf("got %d", got)\n}',
       'if got := Add(1, 2); got != 3 {\n\tt.Errorf("got %d", got)\n}',
     ],
+    ["t.c", 'assert(!strcmp(name(), "x"));', 'assert(!strcmp(name(), "~x"));'],
+    ["a.test.js", "if (!out.includes('total: 8')) throw new Error(out);", "if (!out.includes('~total: 8')) throw new Error(out);"],
+    [
+      "run.sh",
+      'if [ "$(f)" = 12 ]; then\n  echo ok\nelse\n  echo "not ok"\nfi',
+      'if [ "$(f)" = 13 ]; then\n  echo ok\nelse\n  echo "not ok"\nfi',
+    ],
     ["run.sh", '[ "$(total 2 2)" = 4 ] || exit 1', '[ "$(total 2 2)" = 5 ] || exit 1'],
     ["run.sh", 'if [ "$(upper a)" != "A" ]; then\n  failed=1\nfi', 'if [ "$(upper a)" != "~A" ]; then\n  failed=1\nfi'],
   ])("%s: %s", (path, before, after) => expect(edited(before, sitesIn(path, before).values)).toBe(after));
@@ -51,6 +58,12 @@ describe("a value that a test expects becomes another one", () => {
     ["a.test.js", "assert.notEqual(a, 1);\nexpect(x).not.toBe(4);\nif (mode === 'prod') run(3);"],
     ["run.sh", 'if [ "$CI" = 1 ]; then n=1; fi\nwhile [ $i -ne 3 ]; do i=4; done\n[ "$a" = b ] || continue'],
     ["test_a.py", "assert total(items) == want\nif mode == 3:\n    run()"],
+    ["test_a.py", "assert total(1) != 3\nassert not (f() == 4)\nassert a == 1 or b"],
+    ["a.test.js", "if (list.length === 0) throw new Error('empty');\nif (out.includes('error')) throw new Error(out);"],
+    ["a.test.js", "if (x !== 1 && onLinux) throw new Error('x');\nexpect(list).toContain(3);"],
+    ["t.c", 'assert(total(1) != 3);\nif (!strcmp(a, "x")) return 1;'],
+    ["a.t", "die 'x' if $got == 3;"],
+    ["run.sh", '[ "$a" != b ] || exit 1\nif [ "$a" = b ]; then\n  fail\nfi'],
   ])("and in %s all else stays: %s", (path, text) => expect(sitesIn(path, text).values).toEqual([]));
 });
 
@@ -68,11 +81,16 @@ describe("an assertion is turned round", () => {
 });
 
 test("a test is known in what a failed run says", () => {
-  expect(names("not ok 2 - adds zero", { name: '"adds zero"' })).toBe(true);
-  expect(names("not ok 2 - adds zeros", { name: '"adds zero"' })).toBe(false);
-  expect(names("FAILED t/test_a.py::test_add - assert 1", { name: "test_add" })).toBe(true);
-  expect(names("FAILED t/test_a.py::test_adds - assert 1", { name: "test_add" })).toBe(false);
-  expect(names("✖ adds 1 and 2", { name: '"adds %i and %i"' })).toBe(true);
+  const known = (lines: string, ...tests: string[]) =>
+    failedIn(
+      lines,
+      tests.map((name) => ({ name })),
+    ).map(({ name }) => name);
+  expect(known("not ok 2 - adds zero", '"adds"', '"adds zero"')).toEqual(['"adds zero"']);
+  expect(known("not ok 1 - adds\nnot ok 2 - adds zero", '"adds"', '"adds zero"')).toEqual(['"adds"', '"adds zero"']);
+  expect(known("not ok 2 - adds zeros", '"adds zero"')).toEqual([]);
+  expect(known("FAILED t/test_a.py::test_add - assert 1", "test_add", "test_a")).toEqual(["test_add"]);
+  expect(known("✖ adds 1 and 2", '"adds %i and %i"')).toEqual(['"adds %i and %i"']);
 });
 
 describe("tests that failed before must be able to fail still", () => {

@@ -19,9 +19,16 @@ export function argumentsIn(tokens: readonly Token[], open: number): Range[] {
   return from < end ? [...found, [from, end]] : found;
 }
 
-/** Both sides of what is compared for equality in a range. */
-export function comparisons(path: string, tokens: readonly Token[], [from, end]: Range): [left: Range, right: Range][] {
-  const found: [Range, Range][] = [];
+export interface Comparison {
+  readonly left: Range;
+  readonly right: Range;
+  /** `==`, and not `!=`. */
+  readonly isEqual: boolean;
+}
+
+/** What is compared for equality in a range. */
+export function comparisons(path: string, tokens: readonly Token[], [from, end]: Range): Comparison[] {
+  const found: Comparison[] = [];
   let start = from;
   for (let at = from; at < end; at = behind(tokens, at)) {
     const length = operatorAt(path, tokens, at);
@@ -31,13 +38,17 @@ export function comparisons(path: string, tokens: readonly Token[], [from, end]:
     }
     let stop = at + length;
     while (stop < end && !isBoundary(tokens, stop) && operatorAt(path, tokens, stop) === 0) stop = behind(tokens, stop);
-    found.push([
-      [start, at],
-      [at + length, Math.min(stop, end)],
-    ]);
+    found.push({ left: [start, at], right: [at + length, Math.min(stop, end)], isEqual: /^(?:=|eq)$/.test(tokens[at]?.text ?? "") });
     at = stop - 1;
   }
   return found;
+}
+
+/** Whether a word that joins conditions stands in a range, in no bracket. */
+export function isJoined(tokens: readonly Token[], [from, end]: Range, word: RegExp): boolean {
+  for (let at = from; at < end; at = behind(tokens, at))
+    if (tokens[at]?.isString === false && word.test(tokens[at]?.text ?? "")) return true;
+  return false;
 }
 
 /** The next token that stands in no bracket that begins here. */

@@ -14,10 +14,11 @@ export function shellSites(text: string): Sites {
   for (const found of text.matchAll(tests)) {
     const [all, , operator = "", value = ""] = found;
     const end = found.index + all.length;
-    if (!decides(text, found.index, end)) continue;
+    const holds = mustHold(text, found.index, end);
+    if (holds === null) continue;
     const from = end - value.length;
     const changed = value.includes("$") || value.includes("`") ? null : otherWord(value);
-    if (changed !== null) values.push({ from, end, text: changed });
+    if (changed !== null && holds === !/^(?:!=|-ne)$/.test(operator)) values.push({ from, end, text: changed });
     const at = text.lastIndexOf(operator, from - 1);
     turns.push({ from: at, end: at + operator.length, text: turned[operator] ?? operator });
   }
@@ -30,16 +31,22 @@ function otherWord(value: string): string | null {
   return /^[\w.-]+$/.test(value) ? `x${value}` : null;
 }
 
-function decides(text: string, from: number, end: number): boolean {
+/** Whether it must hold so that nothing fails; null where nothing hangs on it. */
+function mustHold(text: string, from: number, end: number): boolean | null {
   const start = text.lastIndexOf("\n", from - 1) + 1;
   const before = text.slice(start, from).trim();
-  const behind =
-    /^[^\n]*/
-      .exec(text.slice(end))?.[0]
-      .replace(/^[ \t]*\]\]?/, "")
-      .trim() ?? "";
-  if (/^#|\b(?:while|until|for)\b/.test(before)) return false;
-  if (/\b(?:if|elif)\b/.test(before)) return fails.test(/^[\s\S]{0,600}?(?=\b(?:fi|elif)\b|$)/.exec(text.slice(end))?.[0] ?? "");
-  if (behind === "" || /^[})]/.test(behind)) return true;
-  return /^(?:\|\||&&)/.test(behind) && (fails.test(behind) || /^(?:\|\||&&)\s*\{?\s*$/.test(behind));
+  const line = /^[^\n]*/.exec(text.slice(end))?.[0] ?? "";
+  const behind = line.replace(/^[ \t]*\]\]?/, "").trim();
+  if (/^#|\b(?:while|until|for)\b/.test(before) || /(?:&&|\|\|)/.test(before)) return null;
+  const isNot = /(?:^|[\s;(])!$/.test(before);
+  if (/\b(?:if|elif)\b/.test(before)) {
+    if (!/^;|^$/.test(behind)) return null;
+    const [, then = "", other = ""] = /^([\s\S]{0,600}?)(?:\belse\b([\s\S]{0,600}?))?(?=\b(?:fi|elif)\b|$)/.exec(text.slice(end)) ?? [];
+    if (fails.test(then) === fails.test(other)) return null;
+    return fails.test(other) !== isNot;
+  }
+  if (behind === "" || /^[})]/.test(behind)) return !isNot;
+  const [, joins = "", next = ""] = /^(\|\||&&)(.*)$/.exec(behind) ?? [];
+  if (joins === "" || !(fails.test(next) || /^\s*\{?\s*$/.test(next))) return null;
+  return (joins === "||") !== isNot;
 }

@@ -10,7 +10,7 @@ import { isTooDeep, tokensOf } from "../tests/tokens.ts";
 import { testsIn, type Unit } from "../tests/units.ts";
 import * as toolchains from "../toolchains.ts";
 import type { VerifierInput } from "../verifier-input.ts";
-import { failingLines, names, namesFile } from "./failing.ts";
+import { failedIn, failingLines, namesFile } from "./failing.ts";
 import { type Edit, type Sites, sitesIn } from "./sites.ts";
 
 /*
@@ -58,7 +58,13 @@ export async function findMutants(
   }
   if (!hasCounts) return ofScripts(found.filter(({ input: { entry } }) => named.files.has(entry.path) || namesFile(output, entry.path)));
   const lines = failingLines(output);
-  const failed = ofTests(found, (_, unit) => names(lines, unit));
+  const known = new Set(
+    failedIn(
+      lines,
+      found.flatMap(({ units }) => units),
+    ),
+  );
+  const failed = ofTests(found, (_, unit) => known.has(unit));
   // A test that could not be loaded is named by its file.
   return failed.length > 0 ? failed : ofTests(found, ({ input }) => namesFile(lines, input.entry.path));
 }

@@ -74,5 +74,6 @@ function each(_: string, tokens: readonly Token[], at: number): Table | null {
 }
 
 function add(path: string, tokens: readonly Token[], range: Range, names: Set<string>): void {
-  for (const side of comparisons(path, tokens, range).flat()) if (side[1] === side[0] + 1) names.add(tokens[side[0]]?.text ?? "");
+  for (const { left, right, isEqual } of comparisons(path, tokens, range))
+    for (const side of isEqual ? [left, right] : []) if (side[1] === side[0] + 1) names.add(tokens[side[0]]?.text ?? "");
 }
