@@ -1,7 +1,8 @@
 import type { CheckRun, Weakness } from "@holdfast/protocol";
 import type { BlobStore } from "@holdfast/runtime";
-import { parseSummaries, type Summary } from "./counts.ts";
+import { parseFailed, parseSummaries } from "./counts.ts";
 import { some } from "./subject.ts";
+import type { Summary } from "./tally.ts";
 
 /** Runners that sum up once for each binary or test: how often says nothing. */
 const sumsUpOften: ReadonlySet<string> = new Set(["cargo", "go", "tap", "mocha"]);
@@ -31,8 +32,12 @@ export async function executed(run: CheckRun | null, earlier: CheckRun | null, b
 }
 
 async function summariesOf(run: CheckRun, blobs: BlobStore): Promise<readonly Summary[]> {
+  return parseSummaries(await outputOf(run, blobs));
+}
+
+async function outputOf(run: CheckRun, blobs: BlobStore): Promise<string> {
   const output = await blobs.get(run.output);
-  return output === null ? [] : parseSummaries(new TextDecoder().decode(output));
+  return output === null ? "" : new TextDecoder().decode(output);
 }
 
 /**
@@ -63,7 +68,9 @@ export async function countWeakness(
   const [old, next] = [first?.counts?.names, now.counts?.names];
   if (!isSameTests || old === undefined || next === undefined) return null;
   const ran = new Set(next);
-  const gone = old.filter((name) => !ran.has(name));
+  // A test that failed may have said in its name why, or what it got: no fewer ran, so another name stands for it.
+  const failed = first === null ? null : parseFailed(await outputOf(first, blobs));
+  const gone = old.filter((name) => !ran.has(name) && failed?.has(name) !== true);
   return gone.length === 0 ? null : { kind: "fewer_tests", detail: `these tests no longer ran: ${some(gone)}` };
 }
 

@@ -1,35 +1,11 @@
 import type { TestCounts } from "@holdfast/protocol";
+import { pytest, unittest } from "./python-counts.ts";
+import { add, addName, before, type Reader, type Summary, type Tally } from "./tally.ts";
 
 /** Runs with more names than this are told by numbers alone. */
 const mostNames = 2_000;
 /** Output looked at for counts: its end, where runners sum up. */
 const mostOutput = 4 * 1024 * 1024;
-
-interface Tally {
-  passed: number;
-  failed: number;
-  skipped: number;
-  /** Some summary was found. */
-  isKnown: boolean;
-  readonly names: Set<string>;
-  readonly summaries: Summary[];
-  /** The runner whose reader is at work. */
-  runner: string;
-  /** Runners that say more than what failed, as this output shows. */
-  readonly talks: { readonly go: boolean; readonly maven: boolean };
-}
-
-/** What one summary in the output says. */
-export interface Summary {
-  readonly runner: string;
-  /** Passed and failed tests. */
-  readonly ran: number;
-  /** Its runner, called like this, sums up only what failed: a pass shows no counts. */
-  readonly onlyOnFailure: boolean;
-}
-
-/** Reads one line of output; true where the line was a summary or a test of its runner. */
-type Reader = (line: string, tally: Tally) => void;
 
 /**
  * Test counts from the output of common runners; null where none were found. Several runs in one output are added up
@@ -40,7 +16,12 @@ export function parseCounts(output: string): TestCounts | null {
   if (!tally.isKnown) return null;
   const { passed, failed, skipped, names } = tally;
   const showsAll = names.size > 0 && names.size >= passed + failed && names.size <= mostNames;
-  return { passed, failed, skipped, ...(showsAll ? { names: [...names].sort() } : {}) };
+  return { passed, failed, skipped, ...(showsAll ? { names: [...names.keys()].sort() } : {}) };
+}
+
+/** Names of tests of which none passed. */
+export function parseFailed(output: string): ReadonlySet<string> {
+  return new Set([...readOutput(output).names].flatMap(([name, hasPassed]) => (hasPassed ? [] : [name])));
 }
 
 export function parseSummaries(output: string): readonly Summary[] {
@@ -51,14 +32,14 @@ function readOutput(output: string): Tally {
   const text = stripControls(output.slice(-mostOutput));
   // Plain `go test` and `mvn -q` print nothing of what passes.
   const talks = { go: /^=== |^\s*--- (?:PASS|SKIP): /m.test(text), maven: /^\[INFO\]/m.test(text) };
-  const tally: Tally = { passed: 0, failed: 0, skipped: 0, isKnown: false, names: new Set(), summaries: [], runner: "", talks };
+  const tally: Tally = { passed: 0, failed: 0, skipped: 0, isKnown: false, names: new Map(), summaries: [], runner: "", talks };
   const readers: Readonly<Record<string, Reader>> = {
     node: nodeTest(),
     vitest,
     jest,
     mocha,
     ava,
-    pytest,
+    pytest: pytest(),
     unittest: unittest(),
     go: goTest,
     cargo,
@@ -92,20 +73,6 @@ export function stripControls(text: string): string {
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "");
 }
 
-function add(tally: Tally, counts: { passed?: number; failed?: number; skipped?: number }, onlyOnFailure = false): void {
-  tally.passed += counts.passed ?? 0;
-  tally.failed += counts.failed ?? 0;
-  tally.skipped += counts.skipped ?? 0;
-  tally.isKnown = true;
-  const isOfSkipped = counts.skipped !== undefined && counts.passed === undefined;
-  if (!isOfSkipped) tally.summaries.push({ runner: tally.runner, ran: (counts.passed ?? 0) + (counts.failed ?? 0), onlyOnFailure });
-}
-
-/** The number before each of `words` in a summary such as `3 passed | 1 failed`. */
-function before(line: string, words: string): number {
-  return [...line.matchAll(new RegExp(`(\\d+) (?:${words})\\b`, "g"))].reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
 /** node --test: `# pass 3` (TAP) or `ℹ pass 3` (spec). The block begins with `tests`, so a lone look-alike line counts for nothing. */
 function nodeTest(): Reader {
   let block: { tests: number; pass: number; skipped: number } | null = null;
@@ -114,7 +81,8 @@ function nodeTest(): Reader {
       /^[#ℹ] (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) (\d+)(?:\.\d+)?$/u.exec(line) ?? [];
     const named = /^\s*(?:✔|✖|ok \d+ -|not ok \d+ -) (.+?)(?: \(\d[\d.]*m?s\))?$/u.exec(line)?.[1];
     // A file that could not be loaded is shown as a test with the file's name.
-    if (named !== undefined && !/ # (SKIP|TODO)\b|\.[cm]?[jt]sx?$|^failing tests:$/i.test(named)) tally.names.add(named.trim());
+    if (named !== undefined && !/ # (SKIP|TODO)\b|\.[cm]?[jt]sx?$|^failing tests:$/i.test(named))
+      addName(tally, named.trim(), !/^\s*(?:✖|not ok)/u.test(line));
     if (word === "tests") block = { tests: Number(count), pass: 0, skipped: 0 };
     else if (block !== null && word === "pass") block.pass = Number(count);
     else if (block !== null && (word === "skipped" || word === "todo")) block.skipped += Number(count);
@@ -149,39 +117,6 @@ const ava: Reader = (line, tally) => {
   if (word !== undefined) add(tally, { [word]: Number(count) });
 };
 
-const pytest: Reader = (line, tally) => {
-  const summary =
-    /^(?:=+ )?((?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+|no tests (?:ran|collected)(?: \(\d+ deselected\))?) in \d+\.\d+s/.exec(
-      line,
-    )?.[1];
-  if (summary !== undefined) {
-    add(tally, {
-      passed: before(summary, "passed|xpassed|xfailed"),
-      failed: before(summary, "failed|errors?"),
-      skipped: before(summary, "skipped"),
-    });
-  }
-  const name = /^(\S+::.+?) (?:PASSED|FAILED|XFAIL|XPASS)\b/.exec(line)?.[1];
-  if (name !== undefined) tally.names.add(name);
-};
-
-/** Python's unittest: `Ran 3 tests in …`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`. */
-function unittest(): Reader {
-  let ran: number | null = null;
-  return (line, tally) => {
-    const count = /^Ran (\d+) tests? in [\d.]+s$/.exec(line)?.[1];
-    if (count !== undefined) ran = Number(count);
-    const end = /^(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$/.exec(line);
-    if (ran === null || end === null) return;
-    const of = (words: string): number =>
-      [...(end[1] ?? "").matchAll(new RegExp(`\\b(?:${words})=(\\d+)`, "g"))].reduce((sum, m) => sum + Number(m[1]), 0);
-    const failed = of("failures|errors|unexpected successes");
-    const skipped = of("skipped");
-    add(tally, { passed: Math.max(0, ran - failed - skipped), failed, skipped });
-    ran = null;
-  };
-}
-
 /** go test under -v or -json; plain `ok pkg` tells no counts. */
 const goTest: Reader = (line, tally) => {
   const event = line.startsWith('{"') ? goEvent(line) : null;
@@ -190,7 +125,7 @@ const goTest: Reader = (line, tally) => {
   if (word === "PASS") add(tally, { passed: 1 });
   if (word === "FAIL") add(tally, { failed: 1 }, event === null && !tally.talks.go);
   if (word === "SKIP") add(tally, { skipped: 1 });
-  else tally.names.add(name);
+  else addName(tally, name, word === "PASS");
 };
 
 function goEvent(line: string): readonly [string, string, string | undefined] | null {
@@ -207,8 +142,8 @@ function goEvent(line: string): readonly [string, string, string | undefined] | 
 const cargo: Reader = (line, tally) => {
   const [, passed, failed, ignored] = /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;/.exec(line) ?? [];
   if (passed !== undefined) add(tally, { passed: Number(passed), failed: Number(failed), skipped: Number(ignored) });
-  const name = /^test (\S+)(?: - .*)? \.\.\. (?:ok|FAILED)$/.exec(line)?.[1];
-  if (name !== undefined) tally.names.add(name);
+  const [, name, word] = /^test (\S+)(?: - .*)? \.\.\. (ok|FAILED)$/.exec(line) ?? [];
+  if (name !== undefined) addName(tally, name, word === "ok");
 };
 
 /** Maven's total is the line without a class; Gradle sums up only when something failed. */

@@ -44,6 +44,14 @@ const outputs: readonly (readonly [string, string, readonly [number, number, num
   ["pytest without a test", "===== no tests ran in 0.01s =====\n", [0, 0, 0]],
   ["pytest for more than a minute", "==== 2 passed, 1 warning in 75.20s (0:01:15) ====\n", [2, 0, 0]],
   ["unittest", "Ran 3 tests in 0.001s\n\nFAILED (failures=1, skipped=1)\n", [1, 1, 1]],
+  ["unittest, subtests that failed", "Ran 2 tests in 0.001s\n\nFAILED (failures=4)\n", [0, 2, 0]],
+  ["unittest, a class that can't be set up", "Ran 0 tests in 0.001s\n\nFAILED (errors=1)\n", [0, 1, 0]],
+  [
+    "pytest, subtests that failed",
+    `${[1, 2, 3].map((x) => `SUBFAILED(x=${x}) t.py::test_f - assert`).join("\n")}\nFAILED t.py::test_f\n4 failed, 1 passed, 1 subtests passed in 0.52s\n`,
+    [1, 1, 0],
+  ],
+  ["pytest, subtests that passed", "2 passed, 4 subtests passed in 0.47s\n", [2, 0, 0]],
   ["unittest, all well", "Ran 2 tests in 0.001s\n\nOK\n", [2, 0, 0]],
   ["unittest without a test", "Ran 0 tests in 0.000s\n\nNO TESTS RAN\n", [0, 0, 0]],
   [
@@ -143,4 +151,11 @@ test("where a filter behind a pipe ends a check, no failure that it shows is let
     "cat a | tail -1 | xargs npm test",
   ];
   expect(judged.map(endsAsFilter)).toEqual(judged.map(() => false));
+});
+
+test("a test that failed may have said why in its name; one that passed is missed", async () => {
+  const tap = (...points: string[]): string =>
+    `${points.map((point, at) => point.replace("ok", `ok ${at + 1} -`)).join("\n")}\n# tests ${points.length}\n# pass ${points.filter((one) => one.startsWith("ok")).length}\n# duration_ms 1\n`;
+  expect(await weaknessOf(tap("not ok adds: got 1", "ok zero"), tap("ok adds", "ok zero"))).toBeUndefined();
+  expect(await weaknessOf(tap("not ok adds", "ok zero"), tap("ok adds", "ok one"))).toBe("fewer_tests");
 });
