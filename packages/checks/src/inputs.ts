@@ -7,6 +7,7 @@ import { findNamed, type Named } from "./named.ts";
 import { isRunner, isTested } from "./programs.ts";
 import { type FilePart, matchesPart, packagePart, sectionsPart } from "./parts.ts";
 import { below, folderOf, nameOf, resolvePath } from "./paths.ts";
+import { isTestText, mayBeSource } from "./among.ts";
 import * as toolchains from "./toolchains.ts";
 
 /** One file that decides a check's result. */
@@ -38,6 +39,8 @@ export interface Workplace {
 /** Larger files are no configuration, and past so many inputs nothing more is looked for. */
 const mostConfigBytes = 256 * 1024;
 const mostWanted = 100_000;
+/** Matches of globs that are looked through for whether they are tests. */
+const mostRead = 2_000;
 
 /** The root a path lies in, and the path below it; null outside the workspace. */
 export function placeOf({ roots }: Workplace, path: string): { readonly root: string; readonly path: string } | null {
@@ -92,6 +95,8 @@ export async function findInputs(
 
   const isInput = matcher(globsFor(check, named));
   const isGiven = matcher([...named.globs]);
+  const isRead = matcher([...named.read]);
+  const isTest = testsAmongRead((path) => byPath.has(path), text);
   const isShadow = matcher(toolchains.shadows);
   const shadows = new Set<string>();
   const scripts = new Set([...named.scripts, ...also.scripts]);
@@ -100,7 +105,9 @@ export async function findInputs(
   const own = check.kind === "tests" && check.report !== null ? resolvePath(home.path, check.report.path) : null;
   for (const entry of entries) {
     if (entry.root === home.root && entry.path === own) continue;
-    const isNamed = named.files.has(nameIn(entry)) || (entry.root === home.root && isGiven(entry.path));
+    const isRun = entry.root === home.root && isGiven(entry.path);
+    const isMatched = isRun || (entry.root === home.root && isRead(entry.path) && !isInput(entry.path) && (await isTest(entry)));
+    const isNamed = named.files.has(nameIn(entry)) || isMatched;
     // It would be found first wherever the check's PATH leads into the workspace.
     const isProgram = entry.kind !== "file" && (named.programs.has(nameOf(entry.path)) || isRunner(nameOf(entry.path)));
     // A link may stand for a whole folder of tests.
@@ -161,6 +168,19 @@ async function addLoads(
       pending.push(loaded);
     }
   }
+}
+
+/** Whether what a glob matches that is only read is a test all the same. What can't be read is taken for one. */
+function testsAmongRead(
+  has: (path: string) => boolean,
+  read: (path: string) => Promise<string | null>,
+): (entry: ManifestEntry) => Promise<boolean> {
+  let left = mostRead;
+  return async ({ path, size, kind }) => {
+    if (!mayBeSource(path) || size > mostConfigBytes || (left -= 1) < 0) return true;
+    const text = kind === "file" || kind === "executable" ? await read(path) : null;
+    return text === null || isTestText(path, text, has);
+  };
 }
 
 function partOf(path: string, scripts: ReadonlySet<string>): FilePart | null {

@@ -19,6 +19,7 @@ import {
   unwrap,
 } from "./programs.ts";
 import { includedBy, recipesOf } from "./recipes.ts";
+import { runWords, takesNoFiles, withoutPatterns } from "./runs.ts";
 import { simpleCommands, type Words } from "./shell-words.ts";
 import { scriptsOf } from "./parts.ts";
 
@@ -26,8 +27,10 @@ import { scriptsOf } from "./parts.ts";
 export interface Named {
   /** Existing files in scope: the script that is run, and what its line names. */
   readonly files: ReadonlySet<string>;
-  /** Globs and folders that the line gives to a runner, as globs. */
+  /** Globs whose matches a runner is given, so that all of them are tests. */
   readonly globs: ReadonlySet<string>;
+  /** Globs whose matches are read, compiled or listed: what is tested may be among them. */
+  readonly read: ReadonlySet<string>;
   /** Paths the line names that are not in scope; ignored build output may be among them. */
   readonly others: ReadonlySet<string>;
   /** Names of package.json scripts. */
@@ -51,10 +54,18 @@ const mostBases = 6;
 /** A file whose lines a shell reads. */
 const isShellFile = /(?:\.(?:sh|bash|zsh|ksh|bats)|(?:^|\/)[^./]+)$/;
 
+/** The words of a text that are run as scripts, those that are only looked at, and those whose matches are run as tests. */
+interface Flow {
+  readonly fed: ReadonlySet<string>;
+  readonly captured: ReadonlySet<string>;
+  readonly run: Set<string>;
+}
+
 export async function findNamed(input: NamedInput): Promise<Named> {
   const found = {
     files: new Set<string>(),
     globs: new Set<string>(),
+    read: new Set<string>(),
     others: new Set<string>(),
     scripts: new Set<string>(),
     programs: new Set<string>(),
@@ -182,8 +193,8 @@ export async function findNamed(input: NamedInput): Promise<Named> {
   };
 
   const followText = async (raw: string, start: Line): Promise<void> => {
-    const text = withFolders(raw);
-    const { fed, captured } = flows(text);
+    const text = withoutPatterns(withFolders(raw));
+    const flow: Flow = { ...flows(text), run: runWords(text) };
     const values = new Map<string, string>();
     let { bases } = start;
     for (const all of simpleCommands(text)) {
@@ -192,18 +203,20 @@ export async function findNamed(input: NamedInput): Promise<Named> {
         if (name === undefined) break;
         if (!value.includes("$")) values.set(name, value);
       }
-      const words = unwrap(all).map((word) =>
-        word.replace(/\$(?:\{(\w+)\}|(\w+))/g, (whole, a?: string, b?: string) => values.get(a ?? b ?? "") ?? whole),
-      );
+      const words = unwrap(all).map((word) => {
+        const filled = word.replace(/\$(?:\{(\w+)\}|(\w+))/g, (whole, a?: string, b?: string) => values.get(a ?? b ?? "") ?? whole);
+        if (flow.run.has(word)) flow.run.add(filled);
+        return filled;
+      });
       const inner = given(words);
       if (inner !== words && !words[0]?.includes("/")) found.programs.add(words[0] ?? "");
-      await followCommand(inner, { ...start, bases }, fed, captured);
+      await followCommand(inner, { ...start, bases }, flow);
       const [program, target] = words;
       if (program === "cd" && target !== undefined) bases = [...new Set(foldersOf(target, { ...start, bases }, input))].slice(0, mostBases);
     }
   };
 
-  const followCommand = async (words: Words, line: Line, fed: ReadonlySet<string>, captured: ReadonlySet<string>): Promise<void> => {
+  const followCommand = async (words: Words, line: Line, { fed, captured, run }: Flow): Promise<void> => {
     const [program = ""] = words;
     if (program === "cd") return;
     // A value that holds a whole line: `RUN="sh test/x.sh"`, `$RUN`.
@@ -257,8 +270,10 @@ export async function findNamed(input: NamedInput): Promise<Named> {
             await followStarted(path, base);
           if ((isRun && !isShell) || directs) await followLoads(path, base);
           if (isFed && !isShellFile.test(path)) await followValues(path, base);
-        } else if (/[*?[{]/.test(path)) found.globs.add(path);
-        else if ((word.includes("/") || index > 0) && !path.startsWith("//")) found.others.add(path);
+        } else if (/[*?[{]/.test(path)) {
+          if (run.has(word)) found.globs.add(path);
+          else if (!takesNoFiles.has(nameOf(program)) && (index > 0 || path.includes("/"))) found.read.add(path);
+        } else if ((word.includes("/") || index > 0) && !path.startsWith("//")) found.others.add(path);
       }
     }
   };

@@ -230,6 +230,11 @@ export const reachRules: readonly ReachRule[] = [
   ...rules.filter(({ files }) => files === perlModule).map((rule): ReachRule => ({ ...rule, files: /\.pl$/, onlySourced: true })),
 ];
 
+/** Whether code of a language that has a rule for it names a test library. */
+export function namesTestLibrary(path: string, text: string): boolean {
+  return rules.some(({ id, files, pattern }) => id === "names a test library" && files.test(path) && pattern.test(text));
+}
+
 /**
  * What could reach the tests of its own process by a way that no pattern can read. Where new lines do such a thing, the
  * check runs once more in a copy, with the test library guarded (watch.ts).
