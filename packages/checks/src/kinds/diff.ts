@@ -5,7 +5,7 @@ import { matcher } from "../glob.ts";
 import { holdsReport } from "../own-report.ts";
 import { some } from "../subject.ts";
 import { keptTests } from "../tests/kept.ts";
-import { isCode } from "../tests/tokens.ts";
+import { isCode } from "../tests/languages.ts";
 import { folderOf, resolvePath } from "../paths.ts";
 import { changedLines, type Contents, openContents } from "./contents.ts";
 import { dependenciesIn, isRequirementFile, namesDependencies } from "./dependencies.ts";

@@ -1,6 +1,6 @@
 import type { FileChange } from "@holdfast/protocol";
 import { type ChangedFile, isOfTests, type Kept } from "../tests/kept.ts";
-import { isCode } from "../tests/tokens.ts";
+import { isCode } from "../tests/languages.ts";
 import type { Content, Contents } from "./contents.ts";
 
 /** In UTF-16 units: what is read of all files of tests together. */

@@ -11,9 +11,9 @@ export function assertionsIn(texts: readonly string[]): number {
 const assertsFirst =
   /^(?:await )?(?:(?:self|t|tap|should|chai|assertThat) \. )?(?:assert\w*|expect|should|ok|is|isnt|like|unlike|cmp_ok|is_deeply|same|equal\w*|deepEqual|not\w+|throws|rejects|require)\b|^(?:await )?t \. (?:test|Run|plan) \(|^subtest /;
 const steers =
-  /\b(?:exit|_exit|abort|skip\w*|todo|mock\w*|stub\w*|spyOn|monkeypatch|patch|setattr|extend|prototype|goto|die|process|globalThis|global)\b|(?:^| )(?:[\w$]+ \. )+[\w$]+ = (?!=|>)|^[^{]*\b(?:return|throw|raise|break|continue|yield)\b/;
+  /\b(?:exit|_exit|abort|skip\w*|todo|mock\w*|stub\w*|spyOn|monkeypatch|patch|setattr|extend|prototype|goto|die|process|globalThis|global)\b|(?:^| )[\w$]+ \. [\w$]+ = (?!=|>)|^[^{]*\b(?:return|throw|raise|break|continue|yield)\b/;
 const declares =
-  /^(?:export )?(?:(?:const|let|var|val|final|auto|my|our|static|readonly|local|public|private|protected|internal) )*(?:[\w$]+(?: < [^()=]*? >)? )?([\w$]+|[[{(][^=]*[\]})])(?: : [^=]+?)? (?::=|: =|=) (?!=|>)/;
+  /^(?:export )?(?:(?:const|let|var|val|final|auto|my|our|static|readonly|local|public|private|protected|internal) )*(?:[\w$]+(?: < [^()=]*? >)? )?([\w$]+|[[{(][^=]*[\]})])(?: : [^=]{1,400}?)? (?::=|: =|=) (?!=|>)/;
 const defines =
   /^(?:export )?(?:async )?(?:function|def|class|struct|type|interface|enum|fn|func|fun|sub|record|trait)(?: \*)? (?:\( [^()]* \) )?([\w$]+)/;
 const method =

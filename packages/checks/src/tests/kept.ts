@@ -5,7 +5,8 @@ import { fixtures, runnerFiles, testFiles } from "../toolchains.ts";
 import { assertionsIn, assertsAll, hasMoreRows, isHarmless, isTable, textOf } from "./growth.ts";
 import { importedBy, isAmong, isImport } from "./imports.ts";
 import { focusesIn, skipsIn } from "./marks.ts";
-import { isCode, tokensOf, withoutComments } from "./tokens.ts";
+import { isCode } from "./languages.ts";
+import { tokensOf } from "./tokens.ts";
 import { type TestsIn, testsIn, type Unit } from "./units.ts";
 
 /** A changed file, as it was and as it is; null where it is not there. */
@@ -61,7 +62,7 @@ function sideOf(path: string, text: string | null): Side {
   if (text === null) return none;
   if (isData(path, text)) return { ...none, text, code: text };
   const isHeld = isTest(path) || isSupport.test(nameOf(path));
-  return { text, code: withoutComments(text, tokensOf(path, text)), ...(isHeld ? testsIn(path, text) : { units: [], others: [] }) };
+  return { text, code: text, ...(isHeld ? testsIn(path, text) : { units: [], others: [] }) };
 }
 
 /** Whether a file is one that tests are, or are run with. */
@@ -140,7 +141,7 @@ function lostIn(file: Read, files: readonly Read[]): string[] {
     moved.reduce((sum, { from, end }) => sum + marks(path, after.text.slice(from, end)), 0) -
     marks(path, before.code);
   if (count(skipsIn) > 0) lost.push(`${path}: tests are skipped that were not`);
-  if (count((_, code) => focusesIn(code)) > 0) lost.push(`${path}: tests are focused, so that others don't run`);
+  if (count(focusesIn) > 0) lost.push(`${path}: tests are focused, so that others don't run`);
   const kept = [...pairs].filter(([, to]) => to.file === file);
   const was = assertionsIn([...kept.flatMap(([unit]) => unit.statements), ...own]);
   const is = assertionsIn([...kept.flatMap(([, { unit }]) => unit.statements), ...saidIn(after)]);

@@ -26,13 +26,13 @@ export function linesOf(tokens: readonly Token[]): Node[] {
 
 function nodesOf(lines: readonly (readonly Token[])[], from: number, end: number): Node[] {
   const nodes: Node[] = [];
-  let marks: readonly Token[] = [];
+  let marks: Token[] = [];
   for (let at = from; at < end;) {
     const line = lines[at] ?? [];
     const indent = line[0]?.indent ?? 0;
     let next = at + 1;
     while (next < end && (lines[next]?.[0]?.indent ?? 0) > indent) next += 1;
-    if (line[0]?.text === "@") marks = [...marks, ...line];
+    if (line[0]?.text === "@") for (const token of line) marks.push(token);
     else {
       const inner = nodesOf(lines, at + 1, next);
       const below = inner.length === 0 ? "" : ` { ${inner.map(({ text }) => text).join(" ")} }`;

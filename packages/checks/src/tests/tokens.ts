@@ -1,3 +1,8 @@
+import { beginsTag, type Markup, markupAt, mayHoldMarkup } from "./jsx.ts";
+import { type Family, familyOf } from "./languages.ts";
+import { literalAt } from "./literals.ts";
+import { matchAt, type Source } from "./quotes.ts";
+
 /** One word, number, string or sign of a program; comments are none. */
 export interface Token {
   /** As it is compared: strings of one line in double quotes. */
@@ -6,78 +11,105 @@ export interface Token {
   /** How far its line is indented, where it is the first on it; null elsewhere. */
   readonly indent: number | null;
   readonly isString: boolean;
+  /** How many words it has with those that stand in it: of an opening bracket up to the one that closes it, or the end. */
+  span: number;
 }
 
-export type Blocks = "brackets" | "indents";
-
-const spaced = /\.(?:pyi?|rb|exs?)$/;
-const hashed = /\.(?:pyi?|rb|exs?|sh|bash|zsh|bats|pl|pm|t|jl|R)$/;
-const slashed = /\.(?:[cm]?[jt]sx?|vue|svelte|go|rs|java|kts?|groovy|scala|cs|swift|php|dart|cc?|cpp|hs|ml|erl|lua)$/;
-
-/** Whether a file is a program of a language whose tests are told apart. */
-export function isCode(path: string): boolean {
-  return hashed.test(path) || slashed.test(path);
-}
-
-/** What a file's blocks are known by: signs around them, or how far their lines stand in. */
-export function blocksOf(path: string): Blocks {
-  return spaced.test(path) ? "indents" : "brackets";
-}
-
-const strings = String.raw`[rRbBfFuU]{0,2}(?:"""[\s\S]*?"""|'''[\s\S]*?''')|"(?:\\[\s\S]|[^"\\])*"`;
-// An apostrophe in the text of a page begins no string that goes on to the next one.
-const ofOneLine = String.raw`"""[\s\S]*?"""|"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'`;
-const quoted = String.raw`'(?:\\[\s\S]|[^'\\])*'`;
-// A character of Rust: 'a in <'a> is no string that goes on to the next one.
-const character = String.raw`'(?:\\.[^'\n]*|[^'\\\n])'`;
-const word = String.raw`[\w$]+(?:\.\d+)?`;
-const patterns = {
-  slash: new RegExp(String.raw`(//(?!go:build)[^\n]*|/\*[\s\S]*?(?:\*/|$))|(${ofOneLine})|(${word}|\S)`, "y"),
-  rust: new RegExp(String.raw`(//(?!go:build)[^\n]*|/\*[\s\S]*?(?:\*/|$))|(r#"[\s\S]*?"#|${strings}|${character})|(${word}|\S)`, "y"),
-  python: new RegExp(String.raw`(#[^\n]*|\\\n)|(${strings}|${quoted})|(${word}|\S)`, "y"),
-  hash: new RegExp(
-    String.raw`((?<!\S)#[^\n]*|^=(?:pod|begin|head\d|cut)\b[\s\S]*?(?:^=(?:cut|end)\b[^\n]*|$(?![\s\S]))|\\\n)|(${strings}|${quoted})|(${word}|\S)`,
-    "my",
-  ),
-};
-const regexLiteral = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[dgimsuvy]*/y;
-const stringLiteral = new RegExp(ofOneLine, "y");
-const beforeRegex = /^(?:[(,=:[!&|?{};+\-*%<>~^]|return|typeof|case|in|of)$/;
+const word = /[\w$]+(?:\.\d+)?|\S/y;
+const beforeMarkup = /^(?:[(,=:[!&|?{};>]|return|default|await|yield|case|else)$/;
 
 export function tokensOf(path: string, text: string): Token[] {
-  const pattern = path.endsWith(".rs")
-    ? patterns.rust
-    : /\.pyi?$/.test(path)
-      ? patterns.python
-      : hashed.test(path)
-        ? patterns.hash
-        : patterns.slash;
-  const takesRegex = pattern === patterns.slash;
+  const family = familyOf(path) ?? "slashed";
+  const hasMarkup = family === "js" && mayHoldMarkup(path);
   const tokens: Token[] = [];
-  const space = /\s*/y;
-  let isFirst = true;
+  const source: Source = { text, vain: new Uint8Array(text.length), tokens, pending: [], lines: null };
+  const markup: Markup[] = [];
+  let [isFirst, line] = [true, 0];
+  const push = (at: number, own: string, isString: boolean): void => {
+    tokens.push({ text: own, at, indent: isFirst ? at - line : null, isString, span: 1 });
+    isFirst = false;
+  };
   for (let at = 0; at < text.length;) {
-    space.lastIndex = at;
-    const gap = space.exec(text)?.[0] ?? "";
-    isFirst ||= gap.includes("\n");
+    const gap = matchAt(/\s*/y, text, at)?.[0] ?? "";
+    const newline = gap.indexOf("\n");
+    if (newline >= 0 && source.pending.length > 0) {
+      const body = text.slice(at + newline + 1, source.pending.at(-1)?.end);
+      push(at + newline + 1, body, true);
+      at = source.pending.at(-1)?.next ?? at;
+      source.pending.length = 0;
+      continue;
+    }
+    if (newline >= 0) [isFirst, line] = [true, at + gap.lastIndexOf("\n") + 1];
     at += gap.length;
     if (at >= text.length) break;
-    const isRegex = takesRegex && text[at] === "/" && (tokens.length === 0 || beforeRegex.test(tokens.at(-1)?.text ?? ""));
-    regexLiteral.lastIndex = pattern.lastIndex = at;
-    const literal =
-      takesRegex && text[at] === "`" ? text.slice(at, templateEnd(text, at)) : isRegex ? regexLiteral.exec(text)?.[0] : undefined;
-    const [all = text[at] ?? "", comment, string] = literal === undefined ? (pattern.exec(text) ?? []) : [literal, undefined, literal];
-    if (comment === undefined) {
-      const indent = isFirst ? at - (text.lastIndexOf("\n", at - 1) + 1) : null;
-      tokens.push({ text: string === undefined ? all : plainString(all), at, indent, isString: string !== undefined });
-      isFirst = false;
+    const place = markup.at(-1);
+    const between = place?.kind === "text" ? markupAt(text, at) : null;
+    if (between !== null) {
+      // How its lines are broken is a formatter's.
+      push(at, between.isClosing ? text.slice(at, between.end) : text.slice(at, between.end).trim().replace(/\s+/g, " "), true);
+      if (between.isClosing) markup.pop();
+      at = between.end;
+      continue;
     }
-    at += all.length;
+    if (place?.kind === "tag" && /["']/.test(text[at] ?? "")) {
+      const end = text.indexOf(text[at] ?? "", at + 1) + 1 || text.length;
+      push(at, plainString(text.slice(at, end), family), true);
+      at = end;
+      continue;
+    }
+    const read = place?.kind === "tag" && text.startsWith("/>", at) ? null : literalAt(family, source, at);
+    if (read !== null) {
+      for (const own of read.isComment === true ? (read.says ?? []) : [plainString(text.slice(at, read.end), family)])
+        push(at, own, read.isComment !== true || own.startsWith('"'));
+      const broken = read.isComment === true ? text.slice(at, read.end).lastIndexOf("\n") : -1;
+      if (broken >= 0) line = at + broken + 1;
+      at = read.end;
+      continue;
+    }
+    const last = tokens.at(-1);
+    const own = matchAt(word, text, at)?.[0] ?? text[at] ?? "";
+    const isTag =
+      hasMarkup &&
+      beginsTag(text, at) &&
+      (place?.kind === "text" || last === undefined || (!last.isString && beforeMarkup.test(last.text)));
+    push(at, own, false);
+    at += own.length;
+    if (isTag || markup.length > 0) follow(markup, own, isTag, last?.text ?? "");
   }
+  measure(tokens);
   return tokens;
 }
 
-/** Brackets and templates that stand in one another; no program that people wrote has as many. */
+/** Goes into markup, and out of it. */
+function follow(markup: Markup[], own: string, isTag: boolean, before: string): void {
+  const place = markup.at(-1);
+  if (isTag) markup.push({ kind: "tag" });
+  else if (place?.kind === "tag" && own === ">") {
+    markup.pop();
+    if (before !== "/") markup.push({ kind: "text" });
+  } else if (place?.kind === "code") {
+    if (own === "{") place.depth += 1;
+    else if (own === "}" && (place.depth -= 1) === 0) markup.pop();
+  } else if (own === "{") markup.push({ kind: "code", depth: 1 });
+}
+
+function measure(tokens: readonly Token[]): void {
+  const open: number[] = [];
+  for (const [index, token] of tokens.entries()) {
+    if (isOpening(token)) open.push(index);
+    else if (!token.isString && closes.has(token.text)) {
+      const from = open.pop();
+      const opening = from === undefined ? undefined : tokens[from];
+      if (opening !== undefined && from !== undefined) opening.span = index + 1 - from;
+    }
+  }
+  for (const index of open) {
+    const opening = tokens[index];
+    if (opening !== undefined) opening.span = tokens.length - index;
+  }
+}
+
+/** Brackets that stand in one another; no program that people wrote has as many. */
 const mostLevels = 100;
 
 export function isTooDeep(tokens: readonly Token[]): boolean {
@@ -89,41 +121,11 @@ export function isTooDeep(tokens: readonly Token[]): boolean {
   });
 }
 
-/** Where a template ends, with the templates inside of it. */
-function templateEnd(text: string, from: number, level = 0): number {
-  if (level > mostLevels) return text.length;
-  let depth = 0;
-  for (let at = from + 1; at < text.length; at += 1) {
-    const sign = text[at];
-    if (sign === "\\") at += 1;
-    else if (depth === 0 && sign === "`") return at + 1;
-    else if (depth === 0 && sign === "$" && text[at + 1] === "{") [depth, at] = [1, at + 1];
-    else if (depth === 0) continue;
-    else if (sign === "`") at = templateEnd(text, at, level + 1) - 1;
-    else if (/["'/]/.test(sign ?? "")) {
-      const literal = sign !== "/" ? stringLiteral : /[(,=:[!&|?{]\s*$/.test(text.slice(Math.max(0, at - 20), at)) ? regexLiteral : null;
-      if (literal !== null) literal.lastIndex = at;
-      at += (literal?.exec(text)?.[0].length ?? 1) - 1;
-    } else if (sign === "{") depth += 1;
-    else if (sign === "}") depth -= 1;
-  }
-  return text.length;
-}
-
-function plainString(text: string): string {
-  return /^'[^'"\\\n]*'$/.test(text) ? `"${text.slice(1, -1)}"` : text;
-}
-
-/** A file without its comments, at the same places. */
-export function withoutComments(text: string, tokens: readonly Token[]): string {
-  let out = "";
-  for (const [index, { at }] of tokens.entries()) {
-    const next = tokens[index + 1]?.at ?? text.length;
-    const own = text.slice(at, next);
-    const length = tokens[index]?.text.length ?? 0;
-    out += `${own.slice(0, length)}${/\n/.test(own.slice(length)) ? "\n" : own.length > length ? " " : ""}`;
-  }
-  return out;
+/** Either quote is the same where nothing in it has another meaning. */
+function plainString(text: string, family: Family): string {
+  return /^'[^'"\\\n]*'$/.test(text) && (!/[$@#{`]/.test(text) || family === "js" || family === "python") && family !== "elixir"
+    ? `"${text.slice(1, -1)}"`
+    : text;
 }
 
 const opens = new Set(["(", "[", "{"]);
@@ -131,17 +133,10 @@ const closes = new Set([")", "]", "}"]);
 
 /** The index right behind the bracket that closes the one at `from`. */
 export function closing(tokens: readonly Token[], from: number): number {
-  let depth = 0;
-  for (let at = from; at < tokens.length; at += 1) {
-    const { text = "", isString = false } = tokens[at] ?? {};
-    if (isString) continue;
-    if (opens.has(text)) depth += 1;
-    else if (closes.has(text) && (depth -= 1) <= 0) return at + 1;
-  }
-  return tokens.length;
+  return Math.min(tokens.length, from + (tokens[from]?.span ?? 1));
 }
 
-export function isOpening({ text, isString }: Token): boolean {
+export function isOpening({ text, isString }: Pick<Token, "text" | "isString">): boolean {
   return !isString && opens.has(text);
 }
 

@@ -1,4 +1,5 @@
-import { blocksOf, closing, isOpening, isTooDeep, plainText, type Token, tokensOf } from "./tokens.ts";
+import { blocksOf } from "./languages.ts";
+import { closing, isOpening, isTooDeep, plainText, type Token, tokensOf } from "./tokens.ts";
 import { linesOf, type Node } from "./nodes.ts";
 import { groupsOf, statementsOf } from "./statements.ts";
 
@@ -55,6 +56,9 @@ interface Place {
   readonly end: number;
 }
 
+/** Words that stand between a test's name and its block, or are its types; each call would go through all that follow. */
+const mostBetween = 200;
+
 /** A test that is a call or a block with its name in quotes, right at `start`. */
 function callAt(tokens: readonly Token[], start: number): Place | null {
   const { text = "", isString = true } = tokens[start] ?? {};
@@ -70,8 +74,9 @@ function callAt(tokens: readonly Token[], start: number): Place | null {
   if (isTable && tokens[at]?.text === "(" && tokens[closing(tokens, at)]?.text === "(") at = closing(tokens, at);
   else if (isTable && tokens[at]?.isString === true) at += 1;
   if (tokens[at]?.isString === true && at === start + 1) {
-    const block = tokens.findIndex((token, index) => index > at && token.text === "{");
-    return block < 0 ? null : { name: tokens[at]?.text ?? "", start, from: at, end: closing(tokens, block) };
+    let block = at + 1;
+    while (block < at + mostBetween && tokens[block] !== undefined && tokens[block]?.text !== "{") block += 1;
+    return tokens[block]?.text !== "{" ? null : { name: tokens[at]?.text ?? "", start, from: at, end: closing(tokens, block) };
   }
   if (tokens[at]?.text !== "(") return null;
   const first = tokens[at + 1];
@@ -81,7 +86,7 @@ function callAt(tokens: readonly Token[], start: number): Place | null {
 
 function behindTypes(tokens: readonly Token[], from: number): number {
   let depth = 0;
-  for (let at = from; at < tokens.length; at += 1) {
+  for (let at = from; at < Math.min(tokens.length, from + mostBetween); at += 1) {
     const text = tokens[at]?.text;
     if (text === "<") depth += 1;
     // The sign of a function's type closes nothing.
@@ -96,7 +101,7 @@ function functionIn(tokens: readonly Token[]): string | null {
   for (const [index, { text, isString }] of tokens.entries()) {
     if (isString) continue;
     if (text === "{" && depth === 0) return null;
-    if (isOpening({ text, at: 0, indent: null, isString })) depth += 1;
+    if (isOpening({ text, isString })) depth += 1;
     else if (/^[)\]}]$/.test(text)) depth -= 1;
     if (depth > 0 || !functions.has(text)) continue;
     const at = tokens[index + 1]?.text === "(" ? closing(tokens, index + 1) : index + 1;
