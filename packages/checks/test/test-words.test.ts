@@ -36,6 +36,8 @@ describe("tests are found behind", () => {
       '#[test]\nfn n() { f(r##"a"# {"##); /* { /* { */ { */ }\n#[test]\nfn b() { f(); }\n',
     ],
     ["strings of C#", "aTest.cs", '[Fact]\nvoid n() { f(@"c:\\{\\", $@"""{", """{"{"""); }\n[Fact]\nvoid b() { f(); }\n'],
+    ["a text of Java", "aTest.java", '@Test\nvoid n() { f("""\n {\\"""\n"""); }\n@Test\nvoid b() { f(); }\n'],
+    ["a text and comments of Kotlin", "aTest.kt", '@Test\nfun n() { f("""{\\""") /* { /* */ { */ }\n@Test\nfun b() { f() }\n'],
     ["raw strings of Swift", "aTest.swift", 'func testn() { f(#"a"{"#) }\nfunc testb() { f() }\n'],
     ["a regular expression and words of Ruby", "a_spec.rb", ruby("f /\\(/, %w([ {), ?(, x / 2")],
     ["a heredoc of Ruby", "a_spec.rb", ruby('f <<~is\n    ( # "\n  is')],
@@ -117,6 +119,7 @@ describe("marks of skipping and focusing", () => {
     ["a_spec.rb", 'it "a" do\n  skip "later"\nend'],
     ["a_test.exs", '@tag :skip\ntest "a" do\nend'],
     ["a.t", "SKIP: { f(); }"],
+    ["a.t", "our $TODO = 'later';"],
     ["a.bats", "@test 'a' {\n  skip\n}"],
   ])("one in %s: %s", (path, text) => expect(skipsIn(path, text)).toBe(1));
   test.each<[string, string]>([

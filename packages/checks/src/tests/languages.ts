@@ -4,6 +4,7 @@ export type Family =
   | "go"
   | "rust"
   | "jvm"
+  | "kotlin"
   | "dotnet"
   | "swift"
   | "php"
@@ -23,7 +24,8 @@ const endings: readonly (readonly [RegExp, Family])[] = [
   [/\.(?:[cm]?[jt]sx?|vue|svelte)$/, "js"],
   [/\.go$/, "go"],
   [/\.rs$/, "rust"],
-  [/\.(?:java|kts?|groovy|scala)$/, "jvm"],
+  [/\.(?:java|groovy)$/, "jvm"],
+  [/\.(?:kts?|scala)$/, "kotlin"],
   [/\.cs$/, "dotnet"],
   [/\.swift$/, "swift"],
   [/\.php$/, "php"],

@@ -144,7 +144,18 @@ const sign: Reader = ({ text }, at) =>
     ? { end: at + (text[at + 1] === "\\" ? 3 : 2) }
     : null;
 
-const triple = (quote: string): Reader => enclosed(new RegExp(`[rRbBfFuU]{0,2}${quote.repeat(3)}`, "y"), () => quote.repeat(3));
+const rawTriple = enclosed(/"""/y, () => '"""');
+/** Three quotes, up to three of them that no backslash stands before. */
+const triple = (quote: string): Reader => {
+  const [begin, end] = [new RegExp(`[rRbBfFuU]{0,2}${quote.repeat(3)}`, "y"), new RegExp(`\\\\[^]|${quote.repeat(3)}`, "g")];
+  return ({ text }, at) => {
+    const found = matchAt(begin, text, at);
+    if (found === null) return null;
+    end.lastIndex = at + found[0].length;
+    for (let next = end.exec(text); next !== null; next = end.exec(text)) if (!next[0].startsWith("\\")) return { end: end.lastIndex };
+    return { end: text.length };
+  };
+};
 const character: Reader = ({ text }, at) => {
   const found = text[at] === "'" ? matchAt(/'(?:\\.[^'\n]*|[^'\\\n])'/y, text, at) : null;
   return found === null ? null : { end: at + found[0].length };
@@ -169,7 +180,8 @@ const readers: Readonly<Record<Family, readonly Reader[]>> = {
     ...short,
   ],
   rust: [slashes, nestedComment, enclosed(/[bc]?r(#*)"/y, ([, signs = ""]) => `"${signs}`), quoted('"', { isLong: true }), character],
-  jvm: [slashes, nestedComment, triple('"'), ...short],
+  jvm: [slashes, block, triple('"'), ...short],
+  kotlin: [slashes, nestedComment, rawTriple, ...short],
   dotnet: [slashes, block, enclosed(/\$*("{3,})/y, ([, signs = ""]) => signs), verbatim, ...short],
   swift: [slashes, nestedComment, enclosed(/(#+)("""|")/y, ([, signs = "", quote = ""]) => `${quote}${signs}`), triple('"'), quoted('"')],
   php: [

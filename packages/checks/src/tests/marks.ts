@@ -33,7 +33,7 @@ const forms: Readonly<Partial<Record<Family, Forms>>> = {
     focusing: [/\bfocus(?: :| = >) true\b/g, /^(?:RSpec \. )?f(?:it|describe|context|specify|example|feature|scenario) ["(]/gm],
   },
   elixir: { skipping: [bare, /@ (?:module|describe)?tag (?:: skip\b|skip : (?!false\b))/g], focusing: [] },
-  perl: { skipping: [/\b(?:skip_all|todo_skip)\b|\bSKIP :|\bTODO :/g, bare], focusing: [] },
+  perl: { skipping: [/\b(?:skip_all|todo_skip)\b|\bSKIP :|\bTODO :|\$TODO =/g, bare], focusing: [] },
   shell: { skipping: [bare], focusing: [] },
 };
 const others: Forms = {
