@@ -87,3 +87,21 @@ test("secrets are counted the same in whatever pieces a text comes", () => {
     expect(count.end()).toBe(5);
   }
 });
+
+test("of a test file too large to be read test by test any change proves nothing; up to there it is read", async () => {
+  const tests = (count: number): string =>
+    testFile + Array.from({ length: count }, (_, at) => `test("${at}", () => assert.equal(add(${at}, 0), ${at}));\n`).join("");
+  place.write("test/add.test.js", tests(6_000));
+  place.write("test/large.test.js", tests(22_000));
+  place.commit();
+  const [some, all] = [tests(6_000), tests(22_000)];
+  expect(some.length).toBeGreaterThan(256 * 1024);
+  const hidden = await look({ keepsTests: true }, () => place.write("test/add.test.js", some.replace(/test\("5[^]*/, "/*$&*/")));
+  expect(hidden).toMatchObject({ verdict: "fail", says: expect.stringContaining("tests were removed") });
+  place.write("test/add.test.js", some);
+  const first = await look({ keepsTests: true }, () => place.write("test/large.test.js", `process.exit(0);\n${all}`));
+  expect(first).toMatchObject({ verdict: "weak", says: expect.stringContaining("test/large.test.js (") });
+  place.write("test/large.test.js", all);
+  const grown = await look({ keepsTests: true }, () => place.write("test/add.test.js", all));
+  expect(grown).toMatchObject({ verdict: "weak" });
+}, 60_000);

@@ -1,5 +1,5 @@
 import type { FileChange } from "@holdfast/protocol";
-import { type ChangedFile, isOfTests, type Kept } from "../tests/kept.ts";
+import { type ChangedFile, isOfTests, type Kept, mostCode } from "../tests/kept.ts";
 import { isCode } from "../tests/languages.ts";
 import type { Content, Contents } from "./contents.ts";
 
@@ -24,7 +24,8 @@ export async function readTests(changes: readonly FileChange[], contents: Conten
     left -= was?.length ?? 0;
     const is = isGone ? "" : await text(contents.after);
     left -= is?.length ?? 0;
-    if (was !== null && is !== null) read.push({ path, was: isNew ? null : was, is: isGone ? null : is });
+    const isLarge = !isNew && !isGone && isCode(path) && Math.max(was?.length ?? 0, is?.length ?? 0) > mostCode;
+    if (was !== null && is !== null && !isLarge) read.push({ path, was: isNew ? null : was, is: isGone ? null : is });
     else if (isGone) unread.push({ path, lost: [`${path} was deleted`], changed: "" });
     // A large file of data that came takes nothing away.
     else if (!isNew || isCode(path)) unread.push({ path, lost: [], changed: `${path} (it can't be read, or is too large)` });

@@ -33,8 +33,8 @@ const isRunner = matcher(runnerFiles);
 const isSupport = /^(?:conftest\.py|(?:set-?up-?tests|test-?set-?up|test[-_]?utils)\..*|\w+_helper\.rb)$/i;
 const isProse = /\.(?:md|rst|adoc)$|(?:^|\/)(?:README|LICENSE)[^/]*$/i;
 
-/** In UTF-16 units: larger programs are made by others, and compared line by line as data is. */
-const mostCode = 256 * 1024;
+/** In UTF-16 units: of larger programs it is only known whether they changed. */
+export const mostCode = 1024 * 1024;
 
 interface Side extends TestsIn {
   readonly text: string;
