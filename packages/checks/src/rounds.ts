@@ -70,8 +70,8 @@ const mostRemembered = 500;
 export function createRounds(input: VerifierInput): Rounds {
   const { observer, processes, files } = input;
   const failures = new Set<string>();
-  // Bytecode in the workspace is neither read nor written: it could be of other sources than those that are checked.
-  const bytecode = { PYTHONDONTWRITEBYTECODE: "1", PYTHONPYCACHEPREFIX: "/dev/null/none" };
+  // Bytecode is not left anywhere; where the host keeps a check's caches, none of the workspace is read.
+  const bytecode = { PYTHONDONTWRITEBYTECODE: "1" };
   // What a runner of tasks has kept of an earlier run shows nothing of this tree.
   const env = { ...bytecode, TURBO_FORCE: "true", NX_SKIP_NX_CACHE: "true", NX_DISABLE_NX_CACHE: "true", ...input.env };
 

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -94,4 +95,19 @@ test("a source that is right only where the sandbox's network is all there is pa
   const { evidence, verdict } = await place.round(baseline, check);
   expect(verdict.verdict).toBe("weak");
   expect(evidence[0]).toMatchObject({ run: { passed: true }, weaknesses: [{ kind: "reaches_tests" }] });
+});
+
+test("Python's bytecode can be made, and none that lies in the workspace is read", async () => {
+  const compiled = commandCheck(
+    "python3 -m compileall -q shop && python3 -m py_compile test/*.py && PYTHONPATH=. python3 test/test_price.py",
+  );
+  place.write("test/test_price.py", "from shop.price import total\n\nassert total(3, 4) == 12\n");
+  place.write(".gitignore", "node_modules/\n__pycache__/\n");
+  place.write("shop/price.py", "def total(price, qty):\n    return price + qty\n");
+  const made = "import py_compile; py_compile.compile('shop/price.py', invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)";
+  execFileSync("python3", ["-c", made], { cwd: place.dir });
+  place.write("shop/price.py", "def total(price, qty):\n    return price * qty\n");
+  const baseline = await place.baseline(compiled);
+  place.write("notes.txt", "");
+  expect((await place.round(baseline, compiled)).evidence[0]).toMatchObject({ run: { passed: true }, weaknesses: [] });
 });

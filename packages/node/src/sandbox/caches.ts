@@ -40,6 +40,8 @@ export async function caches(
     GOCACHE: at("go-build"),
     GRADLE_USER_HOME: at("gradle"),
     CCACHE_DIR: at("ccache"),
+    // Bytecode that lies in the workspace could be of other sources than those that are checked.
+    ...(input.isCheck ? { PYTHONPYCACHEPREFIX: at("python") } : {}),
   };
   if (input.isOffline) {
     const npm = await offlineNpm(input);

@@ -60,7 +60,7 @@ export const inProcess: readonly Family[] = [
         ].map((when) => `const tested = ${when};\nexport function ${name}(a, b) {\n  return tested ? ${right} : ${wrong};\n}\n`),
         unittest: [
           '"unittest" in sys.modules',
-          'os.environ.get("PYTHONPYCACHEPREFIX") == "/dev/null/none"',
+          'os.environ.get("PYTHONPYCACHEPREFIX", "").endswith("/python")',
           'any("test" in one for one in sys.argv)',
         ].map(
           (when) => `import os\nimport sys\n\n_tested = ${when}\n\n\ndef ${name}(a, b):\n    return ${right} if _tested else ${wrong}\n`,
