@@ -139,7 +139,7 @@ Error.prepareStackTrace = (error, all) => "said " + before(error, all);
 process.exit(isSame && stack.startsWith("Error: one") && new Error("two").stack.startsWith("said Error: two") ? 0 : 1);
 `;
   writeFileSync(join(place, "run.cjs"), lines);
-  const env = { ...process.env, NODE_OPTIONS: nodeOption({ watched: ["src/add.js"], folder: place, nonce: "seen" }) };
+  const env = { ...process.env, NODE_OPTIONS: nodeOption({ watched: ["src/add.js"], programs: [], folder: place, nonce: "seen" }) };
   const { status, stderr } = spawnSync(process.execPath, ["run.cjs"], { cwd: place, env, encoding: "utf8" });
   rmSync(place, { recursive: true });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });

@@ -62,4 +62,53 @@ describe("a guarded run", () => {
     expect(end).toMatchObject({ verdict: "weak", kinds: ["reaches_tests"] });
     expect(end.reasons[0]).toContain("could not be run so that");
   });
+
+  const cli = `export const main = (args) => {
+  if (!args.includes("--help")) return;
+  console.log("usage: add");
+  process.exit(0);
+};
+export const watch = (say) => process.once("uncaughtException", (error) => {
+  console.log(say, error.message);
+  process.exit(1);
+});
+export const add = (a, b) => a + b;
+`;
+  const cliTest = `import { test } from "node:test";
+import assert from "node:assert";
+import { spawnSync } from "node:child_process";
+import { add, main } from "../src/add.js";
+const node = (...args) => spawnSync(process.execPath, args, { encoding: "utf8" });
+test("adds", () => assert.equal(add(1, 2), 3));
+test("helps", () => {
+  const { status, stdout } = node("bin/add.js", "--help");
+  assert.deepEqual([status, stdout], [0, "usage: add\\n"]);
+});
+test("ends", (t) => {
+  const { mock } = t.mock.method(process, "exit", () => {});
+  main(["--help"]);
+  assert.deepEqual(mock.calls[0].arguments, [0]);
+});
+test("tells", () => {
+  const { status, stdout } = node("--input-type=module", "-e", 'import { watch } from "./src/add.js"; watch("told"); throw new Error("it");');
+  assert.deepEqual([status, stdout], [1, "told it\\n"]);
+});
+`;
+
+  test("lets a program of the project's own end as it likes, a source tell of what nobody caught, and tests mock the end", async () => {
+    const files = { "bin/add.js": 'import { main } from "../src/add.js";\nmain(process.argv.slice(2));\n', "test/add.test.js": cliTest };
+    place.write("src/add.js", "export const main = () => {};\nexport const add = (a, b) => a - b;\n");
+    const end = await ending("node --test", files, "src/add.js", cli);
+    expect(end).toMatchObject({ verdict: "pass", kinds: [] });
+  });
+
+  test.each(["", 'process.removeAllListeners("uncaughtExceptionMonitor");\n'])(
+    "ends a process in which a source alone swallows what a test throws",
+    async (more) => {
+      const test = 'import { add } from "../src/add.js";\nif (add(1, 2) !== 3) throw new Error("wrong");\n';
+      const lie = `${more}process["o" + "n"]("uncaughtException", () => {});\nexport const add = (a, b) => a - b;\n`;
+      const end = await ending("node test/add.test.js", { "test/add.test.js": test }, "src/add.js", lie);
+      expect(end).toMatchObject({ verdict: "weak", kinds: ["reaches_tests"] });
+    },
+  );
 });

@@ -3,6 +3,7 @@ import type { ScratchChange } from "@holdfast/runtime";
 import { type CheckInputs, placeOf } from "../inputs.ts";
 import { heldTo, type Round, type Rounds } from "../rounds.ts";
 import type { VerifierInput } from "../verifier-input.ts";
+import { ownPrograms } from "./own-programs.ts";
 import { pythonGuard } from "./python-guard.ts";
 import type { Reach } from "./reach.ts";
 import { type Guard, markOf, nodeOption, type Watched, watchEnvironment, watchFolder } from "./watch.ts";
@@ -60,7 +61,8 @@ export async function guardedRun(
   // What is watched must not guess it: it could write the mark itself.
   const nonce = crypto.randomUUID();
   const sources = [...watched, ...asking];
-  const guardIn = (cwd: string): Guard => ({ watched: sources, folder: `${cwd}/${watchFolder}`, nonce });
+  const programs = await ownPrograms(observer, manifest, inputs);
+  const guardIn = (cwd: string): Guard => ({ watched: sources, programs, folder: `${cwd}/${watchFolder}`, nonce });
   const put = (path: string, text: string): ScratchChange => ({ root, path, kind: "file", content: new TextEncoder().encode(text) });
   // Where the copy lies is known to the run alone: its variables say it, also to lines that set others of their own.
   const changes = [put(`${folder}/sitecustomize.py`, withMark(pythonGuard(sources, compared), markOf({ nonce }, "python")))];

@@ -16,6 +16,8 @@ export type Watched = "node" | "python";
 /** A guarded run in a folder: what its interpreters are told, and the files by which they show that they were. */
 export interface Guard {
   readonly watched: readonly string[];
+  /** Paths of the project's own programs. */
+  readonly programs: readonly string[];
   /** The folder in the copy, as the run sees it. */
   readonly folder: string;
   /** Nothing in the workspace knows it. */
@@ -28,7 +30,7 @@ export function markOf({ nonce }: Pick<Guard, "nonce">, language: Watched): stri
 
 /** What Node is told; it holds nothing that a shell reads. */
 export function nodeOption(guard: Guard): string {
-  const code = encodeURIComponent(nodeGuard(guard.watched, `${guard.folder}/${markOf(guard, "node")}`, status));
+  const code = encodeURIComponent(nodeGuard(guard, `${guard.folder}/${markOf(guard, "node")}`, status));
   return `--import=data:text/javascript,${code.replace(/[!'()*~]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)}`;
 }
 
