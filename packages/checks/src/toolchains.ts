@@ -11,6 +11,7 @@ export const testFiles: readonly string[] = [
   `*{-test,_test}.${scripts}`,
   `test-*.${scripts}`,
   `test.${scripts}`,
+  "*.test-d.{ts,mts,cts,tsx}",
   "**/__tests__/**",
   // Python
   "test_*.py",
@@ -22,6 +23,7 @@ export const testFiles: readonly string[] = [
   "*_{spec,test}.rb",
   "*_test.{exs,dart}",
   "*.bats",
+  "*.feature",
   "*{_test,-test,.test}.{sh,bash,zsh,lua,R,jl,php,pl,c,cc,cpp,rs,ml,hs,erl}",
   "test{_,-}*.{sh,bash,zsh,lua,R,jl,php,pl,c,cc,cpp}",
   // Perl
@@ -62,6 +64,7 @@ export const runnerFiles: readonly string[] = [
 export const toolFiles: readonly { readonly tool: RegExp; readonly files: readonly string[] }[] = [
   { tool: /\b((vue-)?tsc|tsx|ts-node|jest|vitest|mocha|ava|bun|deno)\b/, files: ["tsconfig*.json", "jsconfig.json"] },
   { tool: /\bvitest\b/, files: ["vite.config.*"] },
+  { tool: /\b(?:cucumber|behave|behat)\b/, files: ["**/features/**", "**/step{_,-}definitions/**", "cucumber.*", "behat.*", "behave.ini"] },
   { tool: /\bnx\b/, files: ["project.json"] },
   { tool: /\beslint\b/, files: ["eslint.config.*", ".eslintrc*", ".eslintignore"] },
   { tool: /\bbiome\b/, files: ["biome.json", "biome.jsonc"] },

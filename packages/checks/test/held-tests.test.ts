@@ -4,6 +4,7 @@ import { changesTests } from "../src/reach/held-tests.ts";
 const rust = (want: number, more = "") => `use super::*;\n\n#[test]\nfn adds() {\n    assert_eq!(total(3, 4), ${want});\n}\n${more}`;
 const python = (want: number, more = "") =>
   `from shop.price import total\n\n\ndef test_many():\n    assert total(3, 4) == ${want}\n${more}`;
+const mocha = (want: number) => `describe("total", () => {\n  it("many", () => assert.equal(total(3, 4), ${want}));\n});\n`;
 const c = (want: number, more = "") => `#include <assert.h>\n${more}int main(void) { assert(total(3, 4) == ${want}); return 0; }\n`;
 
 describe("tests in files that no pattern knows", () => {
@@ -12,6 +13,7 @@ describe("tests in files that no pattern knows", () => {
     ["src/lib.rs", `pub fn total() {}\n${rust(12)}`, "pub fn total() {}\n"],
     ["qa/prices.py", python(12), python(7)],
     ["qa/prices.c", c(12), c(7)],
+    ["specs/price.js", mocha(12), mocha(7)],
     ["src/price.ts", 'import { test, expect } from "vitest";\ntest("a", () => expect(total()).toBe(12));\n', "export {};\n"],
   ])("%s: a test that says something else", (path, was, is) => expect(changesTests(path, was, is)).toBe(true));
 

@@ -156,6 +156,12 @@ describe("what a check leads to", () => {
     for (const path of ["src/a.js", "index.js", "tools/other.py"]) expect(found).not.toContain(path);
   });
 
+  test("scenarios, the steps behind them, and what says how they run", async () => {
+    const files = { "features/a.feature": "", "features/steps/a.js": "", "cucumber.js": "", "index.test-d.ts": "", "src/a.js": "" };
+    const expected = ["cucumber.js", "features/a.feature", "features/steps/a.js", "index.test-d.ts"];
+    expect((await inputs("npx cucumber-js", files)).sort()).toEqual(expected);
+  });
+
   test("past a bound it is said that more is named than was followed", async () => {
     const named = await findNamed({
       command: "sh s0.sh",

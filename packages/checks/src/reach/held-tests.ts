@@ -8,7 +8,10 @@ const mayHold: readonly { readonly files: RegExp; readonly says: RegExp }[] = [
   { files: /\.rs$/, says: /#\[(?:\w+::)*\w*test\b/ },
   { files: /\.py$/, says: /^\s*(?:async\s+)?def\s+test|\bTestCase\b/m },
   { files: /\.(?:java|kts?|groovy|scala|cs)$/, says: /@(?:\w+\.)*\w*Test\b|\[(?:Fact|Theory|Test\w*)\b/ },
-  { files: /\.[cm]?[jt]sx?$/, says: /["'](?:node:test|vitest|@jest\/globals|bun:test|mocha|ava|tape?|uvu)["']/ },
+  {
+    files: /\.[cm]?[jt]sx?$/,
+    says: /["'](?:node:test|vitest|@jest\/globals|bun:test|mocha|ava|tape?|uvu)["']|^(?:describe|suite|context|it|test)(?:\.\w+)*\(\s*["'`]/m,
+  },
   { files: /\.go$/, says: /\*testing\.T\b/ },
 ];
 const programs = /\.(?:c|cc|cpp)$/;
