@@ -112,7 +112,7 @@ export async function findInputs(
     const isProgram = entry.kind !== "file" && (named.programs.has(nameOf(entry.path)) || isRunner(nameOf(entry.path)));
     // A link may stand for a whole folder of tests.
     const isFolder = entry.kind === "link" && isInput(`${entry.path}/x`);
-    if (isNamed || isFolder || isInput(entry.path) || partOf(entry.path, scripts) !== null) wanted.set(keyOf(entry), entry);
+    if (isNamed || isFolder || isInput(entry.path) || partOf(entry.path, scripts, named) !== null) wanted.set(keyOf(entry), entry);
     else if (isProgram && !isTested(nameOf(entry.path))) wanted.set(keyOf(entry), entry);
     else if (isProgram || isShadow(entry.path)) {
       wanted.set(keyOf(entry), entry);
@@ -125,7 +125,7 @@ export async function findInputs(
   const inputs = new Map<string, CheckInput>();
   for (const [key, entry] of wanted) {
     const isWhole = named.files.has(nameIn(entry)) && nameOf(entry.path) !== "package.json";
-    const part = isWhole || entry.kind === "link" ? null : partOf(entry.path, scripts);
+    const part = isWhole || entry.kind === "link" ? null : partOf(entry.path, scripts, named);
     const bytes = part === null ? null : await files.content(manifest, entry);
     const digest = part === null || bytes === null ? `${entry.kind}:${entry.digest}` : sha256(part.read(new TextDecoder().decode(bytes)));
     inputs.set(key, { entry, part, digest, isShadow: shadows.has(key) });
@@ -183,9 +183,12 @@ function testsAmongRead(
   };
 }
 
-function partOf(path: string, scripts: ReadonlySet<string>): FilePart | null {
+function partOf(path: string, scripts: ReadonlySet<string>, named: Named): FilePart | null {
   const name = nameOf(path);
-  if (name === "package.json") return packagePart(scripts);
+  if (name === "package.json") {
+    const keys = toolchains.toolKeys.filter(({ tool }) => tool.test(named.text)).flatMap((one) => one.keys);
+    return packagePart(scripts, keys, new Set([...named.programs].filter((program) => !isTested(program))));
+  }
   if (name === "go.mod") return matchesPart(toolchains.goReplacements);
   const sections = toolchains.sectionFiles.find(({ file }) => file === name);
   return sections === undefined ? null : sectionsPart(sections.sections);

@@ -9,6 +9,8 @@ import {
   given,
   givesCode,
   isInterpreter,
+  isRunner,
+  isTested,
   lookers,
   looksLikeTest,
   mayRunAny,
@@ -21,7 +23,7 @@ import {
 import { includedBy, recipesOf } from "./recipes.ts";
 import { runWords, takesNoFiles, withoutPatterns } from "./runs.ts";
 import { simpleCommands, type Words } from "./shell-words.ts";
-import { scriptsOf } from "./parts.ts";
+import { binsOf, parseObject, scriptsOf } from "./parts.ts";
 
 /** What a check's command names, directly or through the scripts it runs. Paths are relative to the root it runs in. */
 export interface Named {
@@ -75,6 +77,8 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     isCut: false,
   };
   const followed = new Set<string>();
+  /** Of variables, as far as they are plain. */
+  const values = new Map<string, string>();
   /** What was read once, and what is past the bound, is not read again. */
   const isNew = (key: string): boolean => {
     if (followed.has(key)) return false;
@@ -89,11 +93,14 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     const isMany = name.includes("*") ? matcher([name]) : null;
     for (const path of input.packages) {
       const home = folderOf(path);
-      for (const [key, lines] of scriptsOf((await input.text(path)) ?? "")) {
+      const content = parseObject((await input.text(path)) ?? "") ?? {};
+      for (const [key, value] of Object.entries(content["config"] ?? {})) values.set(`npm_package_config_${key}`, String(value));
+      for (const [key, lines] of scriptsOf(content)) {
         if (isMany?.(key)) await followScripts(key);
         if (![name, `pre${name}`, `post${name}`].includes(key)) continue;
         for (const line of lines) {
           found.text += `\n${line}`;
+          if (/\brun-(?:script-)?os\b/.test(line)) await followScripts(`${name}:*`);
           // The targets of a project.json run at the top.
           await followText(line, {
             bases: nameOf(path) === "package.json" ? [home] : [input.folder, home],
@@ -103,6 +110,18 @@ export async function findNamed(input: NamedInput): Promise<Named> {
           });
         }
       }
+    }
+  };
+
+  /** A package's own program whose name says that it tests. */
+  const followBin = async (program: string): Promise<void> => {
+    if (isTested(program) || isRunner(program) || lookers.has(program) || !isNew(`bin ${program}`)) return;
+    for (const path of input.packages) {
+      const script = binsOf(parseObject((await input.text(path)) ?? "") ?? {}).get(program);
+      const file = script === undefined ? null : resolvePath(folderOf(path), script);
+      if (file === null || !input.has(file)) continue;
+      found.files.add(file);
+      await followLoads(file, input.folder);
     }
   };
 
@@ -195,7 +214,6 @@ export async function findNamed(input: NamedInput): Promise<Named> {
   const followText = async (raw: string, start: Line): Promise<void> => {
     const text = withoutPatterns(withFolders(raw));
     const flow: Flow = { ...flows(text), run: runWords(text) };
-    const values = new Map<string, string>();
     let { bases } = start;
     for (const all of simpleCommands(text)) {
       for (const word of all) {
@@ -221,7 +239,10 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     if (program === "cd") return;
     // A value that holds a whole line: `RUN="sh test/x.sh"`, `$RUN`.
     if (program.includes(" ") && !program.includes("$") && isCommandLine(program)) return followText(program, line);
-    if (!program.includes("/")) found.programs.add(program);
+    if (!program.includes("/")) {
+      found.programs.add(program);
+      await followBin(program);
+    }
     const flag = words.findIndex((word) => folderFlags.has(word));
     const moved = flag > 0 ? line.bases.flatMap((base) => resolvePath(base, words[flag + 1] ?? "") ?? []) : [];
     const here: Line = moved.length > 0 ? { ...line, bases: moved } : line;

@@ -9,14 +9,23 @@ export interface FilePart {
   restore(later: string, earlier: string | null): string | null;
 }
 
-/** Named scripts of a package.json (with their pre and post scripts), and the keys of runners. */
-export function packagePart(scripts: ReadonlySet<string>): FilePart {
+/** Named scripts of a package.json (with their pre and post scripts), the keys of runners and `more`, and `bin` where it has one of `programs`. */
+export function packagePart(
+  scripts: ReadonlySet<string>,
+  more: readonly string[] = [],
+  programs: ReadonlySet<string> = new Set(),
+): FilePart {
+  const keysOf = (content: Readonly<Record<string, Json>>): string[] => [
+    ...packageKeys,
+    ...more,
+    ...([...binsOf(content).keys()].some((name) => programs.has(name)) ? ["bin"] : []),
+  ];
   const names = [...scripts].flatMap((name) => [`pre${name}`, name, `post${name}`]).sort();
   const pick = (text: string): { scripts: Record<string, Json>; keys: Record<string, Json> } | null => {
     const content = parseObject(text);
     if (content === null) return null;
     const own = isObject(content["scripts"]) ? content["scripts"] : {};
-    return { scripts: chosen(own, names), keys: chosen(content, packageKeys) };
+    return { scripts: chosen(own, names), keys: chosen(content, keysOf(content)) };
   };
   return {
     read: (text) => JSON.stringify(pick(text)) ?? text,
@@ -26,7 +35,8 @@ export function packagePart(scripts: ReadonlySet<string>): FilePart {
       if (content === null || old === null) return null;
       const own = isObject(content["scripts"]) ? content["scripts"] : {};
       const others = Object.fromEntries(Object.entries(own).filter(([name]) => !names.includes(name)));
-      const rest = Object.fromEntries(Object.entries(content).filter(([key]) => !packageKeys.includes(key)));
+      const keys = keysOf(content);
+      const rest = Object.fromEntries(Object.entries(content).filter(([key]) => !keys.includes(key)));
       return JSON.stringify({ ...rest, ...old.keys, scripts: { ...others, ...old.scripts } }, null, 2);
     },
   };
@@ -68,13 +78,19 @@ function chosen(from: Readonly<Record<string, Json>>, names: readonly string[]):
   return out;
 }
 
+/** The programs that a package.json makes of its files. */
+export function binsOf(content: Readonly<Record<string, Json>>): ReadonlyMap<string, string> {
+  const { bin, name } = content;
+  const all = typeof bin === "string" && typeof name === "string" ? { [name.replace(/^@[^/]*\//, "")]: bin } : isObject(bin) ? bin : {};
+  return new Map(Object.entries(all).flatMap(([one, path]) => (typeof path === "string" ? [[one, path] as const] : [])));
+}
+
 /** The lines of a package.json's scripts by name, and of the targets that Nx reads in one or in a project.json. */
-export function scriptsOf(text: string): [string, string[]][] {
-  const content = parseObject(text);
+export function scriptsOf(content: Readonly<Record<string, Json>>): [string, string[]][] {
   const entries = (of: Json | undefined): [string, Json][] => (isObject(of) ? Object.entries(of) : []);
-  const nx = content?.["nx"];
-  const targets = [...entries(content?.["targets"]), ...entries(isObject(nx) ? nx["targets"] : undefined)];
-  return [...entries(content?.["scripts"]), ...targets].map(([name, script]) => [name, linesIn(script)]);
+  const nx = content["nx"];
+  const targets = [...entries(content["targets"]), ...entries(isObject(nx) ? nx["targets"] : undefined)];
+  return [...entries(content["scripts"]), ...targets].map(([name, script]) => [name, linesIn(script)]);
 }
 
 function linesIn(script: Json): string[] {

@@ -69,7 +69,9 @@ export const toolFiles: readonly { readonly tool: RegExp; readonly files: readon
   { tool: /\beslint\b/, files: ["eslint.config.*", ".eslintrc*", ".eslintignore"] },
   { tool: /\bbiome\b/, files: ["biome.json", "biome.jsonc"] },
   { tool: /\boxlint\b/, files: [".oxlintrc.json"] },
-  { tool: /\bprettier\b/, files: [".prettierrc*", "prettier.config.*", ".prettierignore"] },
+  { tool: /\bprettier\b/, files: [".prettierrc*", "prettier.config.*", ".prettierignore", ".editorconfig"] },
+  { tool: /\b(?:shfmt|eclint|editorconfig-checker|dotnet format|ktlint)\b/, files: [".editorconfig"] },
+  { tool: /\bstylelint\b/, files: [".stylelintrc*", "stylelint.config.*", ".stylelintignore"] },
   { tool: /\bruff\b/, files: ["ruff.toml", ".ruff.toml"] },
   { tool: /\bmypy\b/, files: ["mypy.ini", ".mypy.ini"] },
   { tool: /\bpyright\b/, files: ["pyrightconfig.json"] },
@@ -111,6 +113,20 @@ export const packageKeys: readonly string[] = [
   "module",
   "overrides",
   "resolutions",
+  "config",
+  "eslintConfig",
+  "eslintIgnore",
+  "prettier",
+  "stylelint",
+  "xo",
+  "wireit",
+  "nx",
+];
+
+/** Keys that say which file a name means to one tool, where the check's text mentions it. */
+export const toolKeys: readonly { readonly tool: RegExp; readonly keys: readonly string[] }[] = [
+  { tool: /\b(?:tsc|vue-tsc|tsd|ts-node|ts-jest|tstyche|dtslint)\b/, keys: ["types", "typings", "typesVersions"] },
+  { tool: /\b(?:esbuild|webpack|rollup|rolldown|vite|vitest|parcel|browserify|rspack|tsup|bun)\b/, keys: ["sideEffects", "browser"] },
 ];
 
 /** What tools write for people and for other tools, and no check reads: changes in it are no reason to run one again. */

@@ -60,6 +60,15 @@ describe("parts of files", () => {
     expect(part.read(one)).not.toBe(part.read(one.replace('"x":1', '"x":2')));
   });
 
+  test("the keys of a tool that the check runs, and a program of its own that tests", () => {
+    const one = packagePart(new Set(), ["types"], new Set(["verify"]));
+    const text = (bin: string, types: string): string => JSON.stringify({ name: "verify", bin, types });
+    expect(one.read(text("a.js", "a.d.ts"))).not.toBe(one.read(text("b.js", "a.d.ts")));
+    expect(one.read(text("a.js", "a.d.ts"))).not.toBe(one.read(text("a.js", "b.d.ts")));
+    expect(JSON.parse(one.restore(text("b.js", "b.d.ts"), text("a.js", "a.d.ts")) ?? "")).toMatchObject({ bin: "a.js", types: "a.d.ts" });
+    expect(part.read(text("a.js", "a.d.ts"))).toBe(part.read(text("b.js", "b.d.ts")));
+  });
+
   test("the earlier scripts are put back into the later package.json", () => {
     const later = JSON.stringify({ version: "2", scripts: { test: "exit 0", posttest: "x", build: "c" }, vitest: {} });
     const earlier = JSON.stringify({ version: "1", scripts: { test: "a" }, jest: { x: 1 } });
@@ -136,6 +145,9 @@ describe("inputs of a check", () => {
     expect(await inputs("npm --prefix . run test -- --watch=false")).toContain("tools/run.mjs");
     expect(await inputs("node --run build")).toContain("tools/build.js");
     expect(await inputs("npx tsc -p .")).toContain("tsconfig.json");
+    place.write(".editorconfig", "");
+    expect(await inputs("npx prettier --check .")).toContain(".editorconfig");
+    expect(await inputs("npm test")).not.toContain(".editorconfig");
   });
 
   test("scripts that a shell script runs, and what they compare with; not the program under test", async () => {

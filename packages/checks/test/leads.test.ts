@@ -37,6 +37,17 @@ describe("what a check leads to", () => {
     ],
     ["a runner of many packages", "turbo run ci", { "package.json": '{"scripts":{"ci":"sh scripts/ci.sh"}}' }],
     ["a target of Nx", "npx nx test shop", { "shop/project.json": '{"targets":{"test":{"options":{"command":"sh scripts/ci.sh"}}}}' }],
+    [
+      "a script for this system",
+      "npm test",
+      { "package.json": '{"scripts":{"test":"run-script-os","test:linux":"sh scripts/ci.sh","test:win32":"x"}}' },
+    ],
+    [
+      "a value in package.json",
+      "npm test",
+      { "package.json": '{"config":{"suite":"scripts/ci.sh"},"scripts":{"test":"sh $npm_package_config_suite"}}' },
+    ],
+    ["a package's own program", "npx verify", { "package.json": '{"bin":{"verify":"./scripts/ci.sh","main":"src/main.js"}}' }],
     ["a task", "task test", { "Taskfile.yml": "tasks:\n  test:\n    cmds:\n      - sh scripts/ci.sh\n" }],
     ["a session of nox", "nox", { "noxfile.py": 'def test(session):\n    session.run("sh", "scripts/ci.sh")\n' }],
     ["options with values", "bash -eu -o pipefail scripts/ci.sh", {}],
