@@ -6,7 +6,7 @@ const program = `(?:${shell}|node|python[\\d.]*|perl|ruby)`;
 const piped = new RegExp(`\\|\\s*(?:\\S*\\/)?(?:${shell}\\b|${program}(?:\\s+--[\\w-]+(?:=\\S+)?)*\\s*-?\\s*(?:$|[;&|)]))`);
 const eachRun = new RegExp(`\\b(?:xargs|parallel)\\b[^|;\\n]*?\\b${program}\\s*(?:-\\S+\\s*)*(?:\\{\\}\\s*)?(?:$|[;&|)])`);
 /** What a program prints is the script of another, or its name. */
-const given = new RegExp(`(?:^|[\\s;&|({])(?:${program}|eval|exec|source|\\.)\\s+(?:-\\S+\\s+)*["']?(?:\\$\\(|\`)`);
+const given = new RegExp(`(?:^|[\\s;&|({])(?:${program}|eval|exec|source|export|env|\\.)\\s+(?:-\\S+\\s+)*["']?(?:\\$\\(|\`)`);
 /** A variable's value is run. */
 const runVariable = new RegExp(
   `(?:^|[;&|({]|\\bdo|\\bthen)\\s*(?:(?:${program}|eval|exec|source|\\.)\\s+(?:-\\S+\\s+)*)?["']?\\$\\{?([A-Za-z_]\\w*)`,

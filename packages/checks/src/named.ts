@@ -4,6 +4,7 @@ import { isCode, isCommandLine, isSuite, judgesOf, loadsOf, placesOf, quotedText
 import { foldersOf, type Line, type NamedInput, pathsOf } from "./named-paths.ts";
 import { folderOf, nameOf, resolvePath } from "./paths.ts";
 import {
+  directing,
   fileFlags,
   folderFlags,
   given,
@@ -216,10 +217,13 @@ export async function findNamed(input: NamedInput): Promise<Named> {
     const flow: Flow = { ...flows(text), run: runWords(text) };
     let { bases } = start;
     for (const all of simpleCommands(text)) {
+      let isFirst = true;
       for (const word of all) {
         const [, name, value = ""] = /^([A-Za-z_]\w*)=(.+)$/s.exec(word) ?? [];
-        if (name === undefined) break;
-        if (!value.includes("$")) values.set(name, value);
+        const directed = directing[name ?? ""];
+        if (directed !== undefined) await followText(`${directed} ${value}`, { ...start, bases });
+        isFirst &&= name !== undefined || word === "export";
+        if (name !== undefined && isFirst && !value.includes("$")) values.set(name, value);
       }
       const words = unwrap(all).map((word) => {
         const filled = word.replace(/\$(?:\{(\w+)\}|(\w+))/g, (whole, a?: string, b?: string) => values.get(a ?? b ?? "") ?? whole);

@@ -113,6 +113,15 @@ export const fileFlags =
 export const looksLikeTest = /test|spec|check|verify|assert|e2e|expect|golden|fixture|snapshot/i;
 /** A script that holds tests, by its name or folder. */
 export const testLike = /(?:^|[/_.-])(?:tests?|t|specs?|e2e|bats)(?=[/_.-])/i;
+/** Variables that hold options, or a script that is run first. */
+export const directing: Readonly<Record<string, string>> = {
+  NODE_OPTIONS: "node",
+  BUN_OPTIONS: "bun",
+  RUBYOPT: "ruby",
+  BASH_ENV: "sh",
+  ENV: "sh",
+  PYTHONSTARTUP: "python3",
+};
 /** A command without the programs and variables that stand before it. */
 export function unwrap(words: Words): Words {
   let at = 0;

@@ -73,7 +73,16 @@ describe("what a check leads to", () => {
     );
   });
 
+  test("what a variable has an interpreter load first", async () => {
+    expect(await inputs('NODE_OPTIONS="--require ./ci/hook.cjs" node all.js', { "ci/hook.cjs": "", "all.js": "" })).toContain(
+      "ci/hook.cjs",
+    );
+    expect(await inputs("export BASH_ENV=ci/env; bash all.sh", { "ci/env": "", "all.sh": "" })).toContain("ci/env");
+  });
+
   test("a file that says which suite is run", async () => {
+    const vars = await inputs("export $(cat ci/vars); node $SUITE", { "ci/vars": "SUITE=checks/all.js\n", "checks/all.js": "" });
+    expect(vars).toEqual(expect.arrayContaining(["ci/vars", "checks/all.js"]));
     const conf = { "ci.conf": "suite=checks/f.sh\n", "ready.txt": "ready\n" };
     expect(await inputs("sh ci.sh", { ...conf, "ci.sh": "sh $(sed -n 's/^suite=//p' ci.conf)\ngrep ready ready.txt\n" })).toContain(
       "ci.conf",
