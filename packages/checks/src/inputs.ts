@@ -2,7 +2,7 @@ import type { RunCheck } from "@holdfast/protocol";
 import type { CheckFiles, ManifestEntry } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { matcher } from "./glob.ts";
-import { configLoads, loadsOf } from "./loads.ts";
+import { configLoads, loadsOf, sourceFolder } from "./loads.ts";
 import { findNamed, type Named } from "./named.ts";
 import { isRunner, isTested } from "./programs.ts";
 import { type FilePart, matchesPart, packagePart, sectionsPart } from "./parts.ts";
@@ -160,8 +160,10 @@ async function addLoads(
     const { path } = entry;
     const text = entry.size > mostConfigBytes ? null : await files.text(path);
     const home = folderOf(path);
-    const beside = isConfig(path) || text === null || home === "" ? [] : loadsOf(text, home).filter((one) => one.startsWith(`${home}/`));
-    for (const one of text === null ? [] : [...configLoads(path, text), ...beside]) {
+    // Among sources what it loads is what is tested.
+    const isAlone = isConfig(path) || sourceFolder.test(path) || home === "";
+    const beside = isAlone || text === null ? [] : loadsOf(text, home).filter((one) => one.startsWith(`${home}/`));
+    for (const one of text === null ? [] : [...configLoads(path, text, isConfig(path)), ...beside]) {
       const loaded = files.byPath.get(one);
       if (loaded === undefined || wanted.has(keyOf(loaded)) || wanted.size > mostWanted) continue;
       wanted.set(keyOf(loaded), loaded);

@@ -77,7 +77,7 @@ const loadable = /\.(?:[cm]?[jt]sx?|json[5c]?|py|rb)$/;
 const runnerKeys = ["jest", "vitest", "mocha", "ava", "tap", "c8", "nyc", "babel", "ts-node"];
 
 /** What the configuration of a runner in `path` leads to: transforms, plugins, reporters, setups. What is tested may be named too, and is left out. */
-export function configLoads(path: string, whole: string): string[] {
+export function configLoads(path: string, whole: string, isConfig: boolean): string[] {
   const home = folderOf(path);
   const text = nameOf(path) === "package.json" ? runnersOf(whole) : whole;
   if (!configFile.test(path)) return [];
@@ -85,11 +85,26 @@ export function configLoads(path: string, whole: string): string[] {
   const flags = [...text.matchAll(/\s-p[ =]([\w.]+)/g)].map(([, name = ""]) => name);
   const modules = [...lists, ...flags].map((name) => `./${name.replaceAll(".", "/")}`);
   const isPath = /^\.{1,2}\/|^[\w@-][\w.@-]*\/[\w./@-]+$/;
-  const names = quotedTexts(text).map((one) => one.replace(/^(?:<rootDir>|file:)\/*/, "./"));
-  const paths = path.endsWith(".py") || namesSources.test(nameOf(path)) ? [] : names.filter((one) => isPath.test(one));
-  return [...paths, ...modules]
-    .flatMap((one) => [...placesOf(one, home), ...(home === "" ? [] : placesOf(one, ""))])
-    .filter((one) => loadable.test(one) && !sourceFolder.test(one) && !programName.test(nameOf(one)));
+  const namesOf = (one: string): string[] => quotedTexts(one).map((name) => name.replace(/^(?:<rootDir>|file:)\/*/, "./"));
+  const isTold = path.endsWith(".py") || namesSources.test(nameOf(path));
+  const paths = isTold ? [] : namesOf(text).filter((one) => isPath.test(one));
+  // What it says is run with the tests, or loads itself, is run wherever it lies.
+  const run =
+    isTold || !isConfig ? [] : [...text.matchAll(runsBeside)].flatMap(([, list = "", plain = ""]) => [...namesOf(list), ...listIn(plain)]);
+  const resolve = (one: string): string[] => [...placesOf(one, home), ...(home === "" ? [] : placesOf(one, ""))];
+  return [
+    ...[...paths, ...modules].flatMap(resolve).filter((one) => !sourceFolder.test(one) && !programName.test(nameOf(one))),
+    ...run.filter((one) => isPath.test(one)).flatMap(resolve),
+  ].filter((one) => loadable.test(one));
+}
+
+/** Keys of what a runner loads into itself or before its tests, with a value or a list in quotes or as YAML has it; and imports. */
+const runsBeside =
+  /(?:["']?\b(?:setupFiles\w*|globalSetup|globalTeardown|require|import|loader|reporters?|transform|resolver|runner|testRunner|environment|testEnvironment|snapshotSerializers|processors?|preset|plugins|extends|file)["']?\s*[:=]\s*|\b(?:from|import|require)\b\s*\(?\s*)(\[[^\]]*\]|\{[^}]*\}|"[^"\n]*"|'[^'\n]*')|^\s*(?:require|import|loader|reporter|file|extends):((?:[ \t]+[^\s"'[].*|(?:\s*\n[ \t]*-[ \t].*)+))/gm;
+
+/** The values of a plain list in YAML. */
+function listIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter((one) => one !== "-" && one !== "");
 }
 
 function runnersOf(text: string): string {

@@ -15,6 +15,7 @@ import {
   lookers,
   looksLikeTest,
   mayRunAny,
+  rulesFlag,
   scriptNames,
   scriptsIn,
   shells,
@@ -295,7 +296,8 @@ export async function findNamed(input: NamedInput): Promise<Named> {
             await followStarted(path, base);
           if ((isRun && !isShell) || directs) await followLoads(path, base);
           if (isFed && !isShellFile.test(path)) await followValues(path, base);
-        } else if (/[*?[{]/.test(path)) {
+        } else if (rulesFlag.test(before) || rulesFlag.test(word.split("=")[0] ?? "")) found.globs.add(`${path}/**`);
+        else if (/[*?[{]/.test(path)) {
           if (run.has(word)) found.globs.add(path);
           else if (!takesNoFiles.has(nameOf(program)) && (index > 0 || path.includes("/"))) found.read.add(path);
         } else if ((word.includes("/") || index > 0) && !path.startsWith("//")) found.others.add(path);

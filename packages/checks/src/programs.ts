@@ -109,6 +109,8 @@ const subcommands = new Set(["run", "test", "watch"]);
 /** Flags that name a file which directs the run. */
 export const fileFlags =
   /^(?:-[cfr]|--(?:config|conf|rcfile|file|makefile|require|import|setup|opts|loader|experimental-loader|reporter|test-reporter|env-file|project)[\w-]*)$/;
+/** Flags that name a folder of such files. */
+export const rulesFlag = /^--(?:rules-?dir|plugins-?dir)$/;
 /** Other files count by their name: what a line names besides is mostly what it tests. */
 export const looksLikeTest = /test|spec|check|verify|assert|e2e|expect|golden|fixture|snapshot/i;
 /** A script that holds tests, by its name or folder. */

@@ -176,6 +176,21 @@ describe("what a check leads to", () => {
     for (const path of ["src/a.js", "index.js", "tools/other.py"]) expect(found).not.toContain(path);
   });
 
+  test("what runners and checkers load from among sources, and not what is tested there", async () => {
+    const found = await inputs("npx mocha && npx eslint --rulesdir lib/rules src", {
+      "vitest.config.js":
+        'import { plain } from "./lib/plain.js";\nexport default { plugins: [plain()], test: { setupFiles: ["./src/setup.js"], coverage: { include: ["./src/a.js"] } } };\n',
+      ".mocharc.json": '{ "require": "./lib/register.js", "spec": "./src/b.js" }\n',
+      ".mocharc.yml": "require:\n  - ./lib/more.js\nspec: ./src/b.js\n",
+      "jest.config.js": 'module.exports = { moduleNameMapper: { "^@/(.*)$": "./src/b.js" }, transform: { x: "<rootDir>/lib/t.js" } };\n',
+      "src/setup.js": 'import "./a.js";\n',
+      ...Object.fromEntries(["lib/plain.js", "lib/register.js", "lib/more.js", "lib/rules/r.js", "lib/t.js"].map((path) => [path, ""])),
+      ...Object.fromEntries(["src/a.js", "src/b.js", "lib/c.js"].map((path) => [path, ""])),
+    });
+    const expected = ["lib/plain.js", "lib/register.js", "lib/more.js", "lib/rules/r.js", "lib/t.js", "src/setup.js"];
+    expect(found.filter((path) => /^(?:src|lib)\//.test(path)).sort()).toEqual(expected.sort());
+  });
+
   test("scenarios, the steps behind them, and what says how they run", async () => {
     const files = { "features/a.feature": "", "features/steps/a.js": "", "cucumber.js": "", "index.test-d.ts": "", "src/a.js": "" };
     const expected = ["cucumber.js", "features/a.feature", "features/steps/a.js", "index.test-d.ts"];
