@@ -15,6 +15,16 @@ const runVariable = new RegExp(
 /** What a line prints or how it ends is only looked at. */
 const looksAt = /\$\(|`|(?<!\|)\|(?!\||\s*tee\b)|(?<![&\d=])>(?!&|\s*\/dev\/)|^\s*(?:if|while|until|!)\b|^\s*\[|\b(?:diff|cmp)\b/;
 
+/** A script that takes data apart and uses each piece. */
+export const takesLines = /\b(?:read|mapfile|readarray|xargs|parallel|awk)\b|\bfor\s+\w+\s+in\b/;
+
+/** The words of a text that are run as scripts, those that are only looked at, and those whose matches are run as tests. */
+export interface Flow {
+  readonly fed: ReadonlySet<string>;
+  readonly captured: ReadonlySet<string>;
+  readonly run: Set<string>;
+}
+
 /** The words of lines whose files are run as scripts or say which are, and of lines that only look at what they start. */
 export function flows(text: string): { readonly fed: ReadonlySet<string>; readonly captured: ReadonlySet<string> } {
   const fed = new Set<string>();

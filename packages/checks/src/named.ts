@@ -1,5 +1,5 @@
 import { matcher } from "./glob.ts";
-import { flows, withFolders } from "./flows.ts";
+import { type Flow, flows, takesLines, withFolders } from "./flows.ts";
 import { isCode, isCommandLine, isSuite, judgesOf, loadsOf, placesOf, quotedTexts, sourceFolder } from "./loads.ts";
 import { foldersOf, type Line, type NamedInput, pathsOf } from "./named-paths.ts";
 import { folderOf, nameOf, resolvePath } from "./paths.ts";
@@ -51,19 +51,10 @@ export interface Named {
   readonly text: string;
 }
 
-/** A script that takes data apart and uses each piece. */
-const takesLines = /\b(?:read|mapfile|readarray|xargs|parallel|awk)\b|\bfor\s+\w+\s+in\b/;
 const mostFollowed = 1_000;
 const mostBases = 6;
 /** A file whose lines a shell reads. */
 const isShellFile = /(?:\.(?:sh|bash|zsh|ksh|bats)|(?:^|\/)[^./]+)$/;
-
-/** The words of a text that are run as scripts, those that are only looked at, and those whose matches are run as tests. */
-interface Flow {
-  readonly fed: ReadonlySet<string>;
-  readonly captured: ReadonlySet<string>;
-  readonly run: Set<string>;
-}
 
 export async function findNamed(input: NamedInput): Promise<Named> {
   const found = {

@@ -208,6 +208,9 @@ export function isTested(program: string): boolean {
   return !isRunner(program) && !looksLikeTest.test(program);
 }
 
+/** What an install runs of a package's own scripts, with their pre and post scripts. */
+const aroundInstalls = ["install", "prepublish", "prepare", "pack"];
+
 /** Runners of the scripts of many packages. */
 const manyPackages = new Set(["turbo", "lerna", "nx", "lage", "wsrun", "rush", "moon"]);
 
@@ -231,6 +234,7 @@ export function scriptNames(words: Words): string[] {
   if (!managers.has(name)) return [];
   const plain = rest.filter((word, index) => !word.startsWith("-") && !takesValue(rest[index - 1]));
   const [command = "", script] = plain;
+  if (/^(?:i|ci|install|add|pack|publish|link)$/.test(command) || (name === "yarn" && command === "")) return [...aroundInstalls];
   if (command === "run" || command === "run-script" || command === "rum") return script === undefined ? [] : [script];
   const short = shorthand[command];
   if (short !== undefined) return [short];

@@ -47,6 +47,7 @@ describe("what a check leads to", () => {
       "npm test",
       { "package.json": '{"config":{"suite":"scripts/ci.sh"},"scripts":{"test":"sh $npm_package_config_suite"}}' },
     ],
+    ["a script around an install", "npm ci && npm test", { "package.json": '{"scripts":{"postinstall":"sh scripts/ci.sh"}}' }],
     ["a package's own program", "npx verify", { "package.json": '{"bin":{"verify":"./scripts/ci.sh","main":"src/main.js"}}' }],
     ["a task", "task test", { "Taskfile.yml": "tasks:\n  test:\n    cmds:\n      - sh scripts/ci.sh\n" }],
     ["a session of nox", "nox", { "noxfile.py": 'def test(session):\n    session.run("sh", "scripts/ci.sh")\n' }],
