@@ -103,7 +103,8 @@ async function read(reading: Reading, event: RecordedEvent, events: readonly Rec
         states.push({ seq, digest: file.now });
       return;
     case "turn.ended":
-      if (event.payload.checkpoint !== undefined) await lookedAt(reading, seq, event.payload.checkpoint);
+      if (event.payload.checkpoint !== undefined)
+        await lookedAt(reading, seq, event.payload.checkpoint, lastLook(reading.sources.doers, seq));
       ended(reading, seq, event.payload.report);
       return;
     default:
@@ -126,7 +127,12 @@ async function listed(
 }
 
 /** What a checkpoint says of a file that is not among its changes: as in its whole tree, or else as it was. */
-async function lookedAt(reading: Reading, seq: number, { base, failed }: Checkpoint): Promise<void> {
+async function lookedAt(
+  reading: Reading,
+  seq: number,
+  { base, failed }: Checkpoint,
+  looked: Pick<FileState, "looked"> = {},
+): Promise<void> {
   const { file, states, sources } = reading;
   if (sources.journal === null || !file.isInScope) return;
   if (failed !== undefined) {
@@ -146,7 +152,7 @@ async function lookedAt(reading: Reading, seq: number, { base, failed }: Checkpo
   const last = states.reduce<FileState | null>((best, one) => (one.seq < seq && one.seq >= (best?.seq ?? 0) ? one : best), null);
   if (!reading.isFollowed || last === null) return;
   if (last === reading.unchanged) states.splice(states.indexOf(last), 1);
-  reading.unchanged = { seq, digest: last.digest };
+  reading.unchanged = { seq, digest: last.digest, ...looked };
   states.unshift(reading.unchanged);
 }
 
@@ -174,6 +180,12 @@ function ended(reading: Reading, seq: number, { changes, changesKnown }: Report)
   states.push({ ...atStart, seq });
 }
 
+/** The last look before the one that an event tells of: that was begun when a call ended. */
+function lastLook(doers: readonly Doer[], seq: number): Pick<FileState, "looked"> {
+  const ends = doers.flatMap(({ to }) => (to < seq ? [to] : []));
+  return ends.length === 0 ? {} : { looked: Math.max(...ends) };
+}
+
 /** What a checkpoint, or an undo, says of one change. Where several calls ran side by side, it can't say which of them it was. */
 function followed({ seq, by, before, after }: JournalEntry, doers: readonly Doer[], isUndo: boolean): FileState[] {
   const [was, is] = [
@@ -182,7 +194,8 @@ function followed({ seq, by, before, after }: JournalEntry, doers: readonly Doer
   ];
   if (isUndo) return [was, { ...is, isUndo }];
   // What a call left running goes on to change files, and a look can't tell that from anybody's doing.
-  if (by === "outside") return [was, doers.some(({ from, to }) => from < seq && to > seq) ? is : { ...is, isOutside: true }];
+  if (by === "outside")
+    return [{ ...was, ...lastLook(doers, seq) }, doers.some(({ from, to }) => from < seq && to > seq) ? is : { ...is, isOutside: true }];
   const at = doers.filter(({ from, to }) => from <= seq && to > seq);
   const end = Math.max(seq, ...at.map(({ to }) => to));
   const [only] = at;

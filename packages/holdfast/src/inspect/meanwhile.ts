@@ -50,7 +50,7 @@ export async function alsoChangedBy(
   reads: Reads,
 ): Promise<string[]> {
   if (after.isUndo === true || (after.by !== undefined && !doers.some(({ action }) => action.mayChangeAnything))) return [];
-  const begin = stored.findLast(({ seq }) => seq <= before.seq)?.at ?? 0;
+  const begin = stored.findLast(({ seq }) => seq <= (before.looked ?? before.seq))?.at ?? 0;
   const end = stored.find(({ seq }) => seq >= seen)?.at ?? Infinity;
   const found = await changesElsewhere(log, session, stored, reads, begin, end);
   return [...new Set(found.filter((span) => span.path === path).map((span) => span.session))];

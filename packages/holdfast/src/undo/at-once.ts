@@ -9,6 +9,8 @@ export interface Span {
   /** When the path was last known to be as it was before, and when it was found changed. Unix ms. */
   readonly from: number;
   readonly to: number;
+  /** Of an edit: when it began. Its record comes after the change itself. */
+  readonly begun: number;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function changesElsewhere(
     if (row.session === session || row.updatedAt < begin || row.createdAt > end) continue;
     const theirs = await log.read(row.session, 1);
     const spans = spansOf(theirs, await readJournal(theirs, 1, checkpoints, null), (event) => !isOwn.has(`${event.session}:${event.seq}`));
-    for (const span of spans) if (span.from <= end && span.to >= begin) found.push({ ...span, session: row.session });
+    for (const span of spans) if (span.begun <= end && span.to >= begin) found.push({ ...span, session: row.session });
   }
   return found;
 }
@@ -62,11 +64,16 @@ function spansOf(events: readonly StoredEvent[], { entries, undos }: Journal, co
     const index = bySeq.get(seq);
     const event = index === undefined ? undefined : events[index];
     if (index === undefined || event === undefined || !counts(event)) return [];
-    if (event.type === "edits.undone") return [{ path, from: event.at, to: event.at }];
+    if (event.type === "edits.undone") return [{ path, from: event.at, to: event.at, begun: event.at }];
+    if (callId !== undefined) {
+      const intended = events.slice(0, index).findLast((one) => payloadOf(one, "call.intended")?.callId === callId);
+      return [{ path, from: event.at, to: event.at, begun: intended?.at ?? event.at }];
+    }
     // The look before a command was taken before its event was written, and the one after it stands with the next checkpoint.
     const earlier = events.slice(0, index).findLast(({ at }) => at < event.at);
-    const later = callId !== undefined ? event : events.slice(index + 1).find(hasCheckpoint);
-    return [{ path, from: callId !== undefined ? event.at : (earlier?.at ?? event.at), to: later?.at ?? Infinity }];
+    const later = events.slice(index + 1).find(hasCheckpoint);
+    const from = earlier?.at ?? event.at;
+    return [{ path, from, to: later?.at ?? Infinity, begun: from }];
   });
 }
 

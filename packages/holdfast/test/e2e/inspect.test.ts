@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Validator } from "@cfworker/json-schema";
 import type { Inspection, WhyChanged } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
@@ -192,6 +193,8 @@ describe("a session that was inspected", { timeout: 120_000 }, () => {
 
   test("names another session that worked in the folder at the same time, and is not certain of what both may have changed", async () => {
     let second: ReturnType<Place["start"]> | null = null;
+    /** How many results the first had when it had looked at what its last command did. */
+    let firstHas = 0;
     const place: Place = await createPlace(
       async (results, sampling) => {
         if (sampling === 1) return { calls: [command("echo 0 > c")] };
@@ -201,9 +204,25 @@ describe("a session that was inspected", { timeout: 120_000 }, () => {
           return { calls: [{ name: "write_file", input: { path: "a", content: "A\n" } }] };
         }
         if (sampling === 3) return { calls: [command("touch $HOME/held; until [ -e go ]; do sleep 0.1; done; echo B > b")] };
-        if (results.length !== 2) return { text: "Done." };
-        writeFileSync(join(place.workspace, "go"), "");
-        return { calls: [command("echo 1 > c")] };
+        if (sampling === 4) {
+          writeFileSync(join(place.workspace, "go"), "");
+          return { calls: [command("echo 1 > c")] };
+        }
+        // From here on the second edits a file, the first runs a command, the second edits another, and the first ends.
+        const isThere = (name: string) => existsSync(join(place.workspace, name));
+        const edit = async (path: string, since: number) => {
+          await until(() => firstHas >= since, "the first has looked at what its last command did");
+          return { calls: [{ name: "write_file", input: { path, content: "by the second\n" } }] };
+        };
+        const waits = async (path: string) => {
+          await sleep(300);
+          firstHas = results.length;
+          await until(() => isThere(path), "the second has edited a file");
+        };
+        if (results.length < 3) return edit(results.length === 1 ? "d" : "e", results.length + 2);
+        if (isThere("e")) return { text: "Done." };
+        await waits(results.length === 3 ? "d" : "e");
+        return results.length === 3 ? { calls: [command("echo 2 > c")] } : { text: "Done." };
       },
       { z: "z\n" },
     );
@@ -219,6 +238,11 @@ describe("a session that was inspected", { timeout: 120_000 }, () => {
     expect(await why(other, "a")).toEqual(["one_of", expect.stringContaining(`the session ${first} changed it at the same time`)]);
     expect(await why(other, "b")).toEqual(["action", "it was made"]);
     expect(await why(first, "b")).toEqual(["outside", expect.stringContaining(`the session ${other} changed it meanwhile`)]);
+    const named = expect.stringContaining(`the session ${other} changed it meanwhile`);
+    expect(await Promise.all([why(first, "d"), why(first, "e")])).toEqual([
+      ["outside", named],
+      ["outside", named],
+    ]);
     const text = (await place.start(["inspect", other]).finished).stdout.replaceAll(/\s+/g, " ");
     expect(text).toContain(`${first} changed it meanwhile, too`);
     expect(text).toMatch(new RegExp(` meanwhile the session ${first} changed [^(]*/a[, ]`));

@@ -9,6 +9,8 @@ export interface FileState {
   readonly digest: string | null;
   readonly by?: string;
   readonly isUndo?: true;
+  /** Where it was seen before that event: the event after which nobody looked. What others did since may not show in it. */
+  readonly looked?: number;
   /** Something other than the session's calls made it so. */
   readonly isOutside?: true;
 }
@@ -53,7 +55,10 @@ function bounded(states: readonly FileState[]): { readonly first: number; readon
   for (const state of inOrder(states)) {
     const last = runs.at(-1);
     if (last === undefined || last.state.digest !== state.digest) runs.push({ first: state.seq, state });
-    else last.state = { ...last.state, seq: state.seq };
+    else {
+      const { looked: _, ...known } = last.state;
+      last.state = { ...known, seq: state.seq, ...(state.looked === undefined ? {} : { looked: state.looked }) };
+    }
   }
   return runs;
 }
