@@ -111,6 +111,7 @@ export function createPageObserver(files: MemoryFiles, blobs: BlobStore): Observ
     content: noChecks,
     look: noChecks,
     keep: noChecks,
+    gitState: noChecks,
     ignored: noChecks,
     sign: noChecks,
     read: async () => null,

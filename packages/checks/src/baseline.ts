@@ -1,5 +1,5 @@
 import type { CheckDefinition, Evidence, Json, RecordedRun, RunCheck, Weakness } from "@holdfast/protocol";
-import type { Baseline, VerifierContext } from "@holdfast/runtime";
+import type { Baseline, GitState, VerifierContext } from "@holdfast/runtime";
 import { sha256 } from "@holdfast/runtime/hash";
 import { needsRunning } from "./definition.ts";
 import { matcher } from "./glob.ts";
@@ -10,6 +10,7 @@ import { counter, type Round, type Rounds } from "./rounds.ts";
 import type { VerifierInput } from "./verifier-input.ts";
 import { changedKeys, type Signatures, takeSignatures } from "./signatures.ts";
 import { subjectOf } from "./subject.ts";
+import { gitDigest, gitStateFor, usesGit } from "./through-git.ts";
 import { dependenciesInScope } from "./toolchains.ts";
 import { findTools } from "./tools-found.ts";
 
@@ -28,6 +29,8 @@ export interface StoredInputs {
   readonly tools: Readonly<Record<string, string>> | null;
   /** What `files` checks want unchanged and the manifest doesn't list. */
   readonly stood: Stood;
+  /** Git's own state, where a check asks git. */
+  readonly git: GitState | null;
 }
 
 /** A failing baseline is run again where that is quick, to know a flaky check from the start. */
@@ -64,6 +67,8 @@ export async function takeBaseline(
   );
   const named = found.map(([, one]) => one.named);
   let atStart: Signatures | null = null;
+  const all = found.map(([, one]) => one);
+  const git = await gitStateFor(all, manifest, observer, files);
   if (runs) {
     const signatures = (atStart = await takeSignatures(observer, files, named));
     await rounds.whilePaused(context, async () => {
@@ -76,7 +81,7 @@ export async function takeBaseline(
           signal,
           scope: manifest,
           outputs,
-          inputs: inputsDigest(one, signatures, context.runs),
+          inputs: inputsDigest(one, signatures, context.runs, usesGit(one) ? git : null),
           next: counter(),
         };
         evidence.push(await runBaseline(rounds, round));
@@ -95,6 +100,7 @@ export async function takeBaseline(
     written: [...new Set([...stored.written, ...(atStart === null ? [] : changedKeys(atStart.builds, builds))])].sort(),
     tools: { ...(await findTools(observer, files, named, manifest)).signatures, ...stored.tools },
     stood: { ...(await standsOutside(wanted, manifest, snapshot.manifest, observer, files)), ...stored.stood },
+    git: stored.git ?? git,
   };
   const subject = earlier?.subject ?? (await subjectOf(snapshot, outputs, observer));
   return { subject, manifest, evidence, inputs: kept as unknown as Json };
@@ -130,16 +136,18 @@ export function storedInputs(inputs: Json): StoredInputs {
     written: stored?.written ?? [],
     tools: stored?.tools ?? null,
     stood: stored?.stood ?? {},
+    git: stored?.git ?? null,
   };
 }
 
 /**
  * Build output is left out: a check writes it, so it would tell one round from the next. What recorded builds left is told by
- * them.
+ * them; git's state, where a check asks git, is told by `git`.
  */
-export function inputsDigest(found: CheckInputs, signatures: Signatures, runs: readonly RecordedRun[]): string {
+export function inputsDigest(found: CheckInputs, signatures: Signatures, runs: readonly RecordedRun[], git: GitState | null): string {
   const inputs = [...found.inputs].map(([key, { digest }]) => `${key}\t${digest}`).sort();
   const around = Object.entries(signatures.around).map(([key, value]) => `${key}\t${value}`);
   const builds = runs.filter(({ subject }) => subject !== null).map((run) => JSON.stringify([run.subject, run.folders]));
-  return sha256([...inputs, "", ...around.sort(), ...(builds.length === 0 ? [] : ["", ...builds])].join("\n"));
+  const more = [...builds, ...(git === null ? [] : [gitDigest(git)])];
+  return sha256([...inputs, "", ...around.sort(), ...(more.length === 0 ? [] : ["", ...more])].join("\n"));
 }

@@ -20,7 +20,7 @@ import type { VerifierInput } from "./verifier-input.ts";
 import { changedKeys, namedUnsigned, type Signatures, takeSignatures } from "./signatures.ts";
 import { changedTools, findTools } from "./tools-found.ts";
 import { movedFiles, some } from "./subject.ts";
-import { weighGit } from "./through-git.ts";
+import { gitStateFor, weighGit } from "./through-git.ts";
 
 /** A check that takes longer is not run once more only to be watched. */
 const watchedUpToMs = 5 * 60_000;
@@ -58,13 +58,14 @@ export async function checkFinal(
   const start = await observer.snapshot(baseline.manifest);
   const now = await findInputs(check, start.manifest, observer, files);
   const signatures = await takeSignatures(observer, files, [now.named]);
+  const git = await gitStateFor([now], start.manifest, observer, files);
   const round: Round = {
     check,
     context,
     signal,
     scope: baseline.manifest,
     outputs,
-    inputs: inputsDigest(now, signatures, context.runs),
+    inputs: inputsDigest(now, signatures, context.runs, git),
     next: counter(),
   };
 
@@ -99,7 +100,9 @@ export async function checkFinal(
     notes = installed.notes;
     const expected = { ...stored, around: installed.around };
     const isBuilt = followBuilds(stored.builds, context.runs, bound.subjectBefore, installed.around);
-    weaknesses.push(...tests.weaknesses, ...(await weighGit(observer, files, bound.after, now)));
+    weaknesses.push(...tests.weaknesses);
+    const trees = { before: manifest, after: bound.after };
+    weaknesses.push(...(await weighGit(observer, files, trees, now, { before: stored.git, now: git }, isAccepted)));
     weaknesses.push(...(await weighSurroundings(held, expected, baseline.subject, signatures, isBuilt, tests.newLines)));
     if (weaknesses.length === 0) weaknesses.push(...(await weighMutants(held)));
     const end = await observer.snapshot(baseline.manifest);

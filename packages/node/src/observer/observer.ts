@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { WorldSection } from "@holdfast/protocol";
 import type { CheckFiles, Observer, Place } from "@holdfast/runtime";
 import { fileChanges, fileDiff } from "./changes.ts";
+import { readGitState } from "./git-state.ts";
 import { listIgnored } from "./ignored.ts";
 import type { FileRecord, Manifest } from "./manifest.ts";
 import { openParts, type WorkspaceInput, type WorkspaceParts } from "./parts.ts";
@@ -114,6 +115,12 @@ export function createObserver(input: ObserverInput): Observer & CheckFiles {
       const records: FileRecord[] = [];
       for (const record of manifest.records) records.push(named.has(record) ? { ...record, kept: await kept.find(record.digest) } : record);
       return store({ ...manifest, records });
+    },
+    async gitState(manifest, root) {
+      const path = rootPath(input.files.roots, root);
+      const { records } = await load(manifest);
+      const own = records.filter((record) => record.root === root);
+      return path === null ? null : readGitState(git, path, input.home, own);
     },
     ignored: () => listIgnored(git, input.files.roots),
     sign: (wanted) => signPlaces(input.files.roots, wanted),

@@ -44,6 +44,25 @@ export interface ScratchCopy {
   remove(): Promise<void>;
 }
 
+/** What git goes by besides the files themselves: in it lies which of them a command of git lists, compares or writes. */
+export interface GitState {
+  /** Commit of HEAD, "" before the first; `branch`: the ref that it names, "" where it names none. */
+  readonly head: string;
+  readonly branch: string;
+  readonly refs: Readonly<Record<string, string>>;
+  /** Digest of the index; `paths`: what it lists, null where that is too much to keep. */
+  readonly index: string;
+  readonly paths: readonly string[] | null;
+  /** Paths that git is told not to look at (`assume-unchanged`, `skip-worktree`). */
+  readonly flagged: readonly string[];
+  /** Paths that the index has otherwise than HEAD, and (`loose`) otherwise than they stand here. */
+  readonly staged: readonly string[];
+  readonly loose: readonly string[];
+  /** Digests of its configuration and of the files by which it leaves out or rewrites, and of its hooks, by a name for a person. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly hooks: Readonly<Record<string, string>>;
+}
+
 /** Takes a content piece by piece; pieces are gone afterwards, so that what is to stay must be copied. */
 export interface PieceReader<T> {
   take(piece: Uint8Array): void;
@@ -66,6 +85,8 @@ export interface CheckFiles {
   standing(place: Place, throughLinks?: boolean): Promise<Standing | null>;
   /** A manifest equal to this one for which the named files' content is kept, whatever becomes of them. */
   keep(manifest: string, places: readonly Place[]): Promise<string>;
+  /** Git's state now, of the repository of the root in which `manifest` lists these files; null where there is none. */
+  gitState(manifest: string, root: string): Promise<GitState | null>;
   /** What is ignored now, folders as one entry. */
   ignored(): Promise<readonly IgnoredEntry[]>;
   /**
