@@ -15,7 +15,7 @@ import type { NewLines } from "./outside.ts";
 import { changesTests } from "./held-tests.ts";
 import { setsModule } from "./modules.ts";
 import { isSourced } from "./sourced.ts";
-import { silencesLines } from "./silencers.ts";
+import { leavesChecker, silencesLines } from "./silencers.ts";
 import { escaped, isSupport } from "./support.ts";
 import { usedOfTests } from "./test-names.ts";
 
@@ -28,6 +28,9 @@ interface ChangedSource {
   readonly was: string | null;
   readonly is: string;
   readonly isGone: boolean;
+  readonly path: string;
+  readonly kind: string;
+  readonly wasKind: string | null;
 }
 
 export interface Reach {
@@ -73,12 +76,13 @@ export async function findReach(
   const namesTests = namesOfTests(inputs);
   const folders = foldersOfTests(inputs);
   const modules = await untouchedModules(files, manifests, changed);
-  for (const { entry, text, was, is, isGone } of changed) {
+  for (const one of changed) {
+    const { entry, text, was, is, isGone } = one;
     const rule = reachRules.find(
-      (one) =>
-        one.files.test(entry.path) &&
-        (one.namedByTests !== undefined ? findsNamed(one.pattern, text, testText, one.namedByTests) : one.pattern.test(text)) &&
-        (one.onlySourced !== true || isSourced(entry.path, sourced)),
+      ({ files, pattern, namedByTests, onlySourced }) =>
+        files.test(entry.path) &&
+        (namedByTests !== undefined ? findsNamed(pattern, text, testText, namedByTests) : pattern.test(text)) &&
+        (onlySourced !== true || isSourced(entry.path, sourced)),
     );
     const open = entry.kind === "link" ? null : withOpenFields(entry.path, was, is, testText);
     if (open !== null) opened.push({ entry, text: open });
@@ -88,6 +92,7 @@ export async function findReach(
     if (rule !== undefined) found(rule.id);
     else if (setsModule(entry.path, text, is)) found("changes what all programs are made of");
     else if (silencesLines(entry.path, was, is, commands)) found("silences a checker");
+    else if (leavesChecker(one, changed, commands)) found("goes where a checker does not look");
     else if (usedOfTests(entry.path, was, is) !== null) found("uses what is there for tests alone");
     else if (isIgnoreFile(entry.path) && (await hidesFiles(files, manifests, { entry, was, is }))) found("hides files from the check");
     else if (was === null && standsBefore(entry.path, modules, testText)) found("has the name of a module that the tests load");
@@ -131,11 +136,12 @@ async function changedSources(
     const text = linesOf(is)
       .filter((line) => !known.has(line))
       .join("\n");
-    changed.push({ entry, text, was, is, isGone: false });
+    changed.push({ entry, text, was, is, isGone: false, path: entry.path, kind: entry.kind, wasKind: earlier?.kind ?? null });
   }
   for (const [key, entry] of old) {
     if (inputs.has(key) || entry.size > mostBytes || entry.kind === "submodule" || entry.kind === "other") continue;
-    changed.push({ entry, text: "", was: await textOf(files, before, entry), is: "", isGone: true });
+    const { path, kind } = entry;
+    changed.push({ entry, text: "", was: await textOf(files, before, entry), is: "", isGone: true, path, kind, wasKind: kind });
   }
   return changed;
 }

@@ -17,7 +17,30 @@ const typesOfPython = /\b(?:mypy|dmypy|(?:based)?pyright|pyre|pytype|ty check)\b
 
 const silencers: readonly Silencer[] = [
   { tool: typesOfScripts, files: script, pattern: /@ts-(?:ignore|expect-error|nocheck)\b/g },
-  { tool: typesOfScripts, files: script, pattern: /(?:[:<,|&]|\bas\b|\bextends\b)\s*any\b(?!\s*\()/g, onlyOfTypes: true },
+  {
+    tool: typesOfScripts,
+    files: script,
+    pattern: /(?:[:<,|&]|\bas\b|\bextends\b)\s*any\b(?!\s*\()|\bas\s+(?:unknown\s+as|never)\b/g,
+    onlyOfTypes: true,
+  },
+  {
+    // Rules that are set, and names that are declared, in the file itself.
+    tool: /\b(?:eslint|oxlint|xo|standard)\b/,
+    files: script,
+    pattern: /\/\*\s*(?:eslint(?:-env)?\s+[\w@"'-]|globals?\s+\w|exported\s+\w)/g,
+  },
+  {
+    tool: /\b(?:c8|nyc|istanbul|tarpaulin|llvm-cov|simplecov|phpunit|jacoco)\b|\bcov(?:erage)?\b/,
+    files: /(?:)/,
+    pattern:
+      /\b(?:istanbul|c8|v8)\s+ignore\b|\bnode:coverage\s+(?:disable|ignore)\b|#\s*pragma:\s*no\s*(?:cover|branch)\b|#\[\s*coverage\s*\(\s*off|:nocov:|@codeCoverageIgnore/g,
+  },
+  {
+    // With a zero byte in it a text is passed over.
+    tool: /\b[ef]?grep\s[^\n;|&]*-\w*I|--binary-files=without-match|\b(?:rg|ag|ack)\b/,
+    files: /(?:)/,
+    pattern: /\0/g,
+  },
   { tool: /\b(?:eslint|oxlint|xo|standard)\b/, files: script, pattern: /\b(?:eslint|oxlint)-disable(?:-(?:next-)?line)?\b/g },
   { tool: /\bdeno lint\b/, files: script, pattern: /\bdeno-lint-ignore\b/g },
   { tool: /\bbiome\b/, files: script, pattern: /\bbiome-ignore(?:-all|-start)?\b/g },
@@ -57,6 +80,34 @@ const silencers: readonly Silencer[] = [
 ];
 
 const runsTests = /\btests?\b|\b(?:vitest|jest|mocha|ava|playwright|cypress|pytest|unittest|tox|nox)\b/;
+
+const scriptInJavaScript = /\.[cm]?jsx?$/;
+const linters = /\b(?:eslint|oxlint|xo|standard)\b/;
+/** What goes through folders, and may pass over a link that it finds there. */
+const searches = /\bgrep\s[^\n;|&]*-\w*r|\b(?:rg|ag|ack|find)\b/;
+
+interface Moved {
+  readonly path: string;
+  readonly kind: string;
+  /** Null where there was no such file. */
+  readonly wasKind: string | null;
+  readonly isGone: boolean;
+}
+
+/** Whether a file goes where a checker does not look: it becomes a link, or gets another ending in place of its own. */
+export function leavesChecker(one: Moved, all: readonly Moved[], commands: string): boolean {
+  const isChecked = silencers.some(({ tool, files, onlyOfTypes }) => onlyOfTypes !== true && files.test(one.path) && tool.test(commands));
+  if (runsTests.test(commands) || !(isChecked || searches.test(commands))) return false;
+  if (one.kind === "link" && one.wasKind !== null && one.wasKind !== "link") return true;
+  if (!script.test(one.path) || (!one.isGone && one.wasKind !== null)) return false;
+  const stem = (path: string): string => path.replace(/\.\w+$/, "");
+  return all.some((other) => {
+    if (other.isGone === one.isGone || stem(other.path) !== stem(one.path)) return false;
+    const [gone, come] = one.isGone ? [one, other] : [other, one];
+    if (come.wasKind !== null || !script.test(gone.path) || !scriptInJavaScript.test(come.path)) return false;
+    return linters.test(commands) || (typesOfScripts.test(commands) && !scriptInJavaScript.test(gone.path));
+  });
+}
 
 /** Whether a file has more such lines than it had. `commands`: the check's command with all that it leads to. */
 export function silencesLines(path: string, was: string | null, is: string, commands: string): boolean {
