@@ -1,4 +1,5 @@
-import { assertionsIn, textOf } from "../tests/growth.ts";
+import { assertionsIn } from "../tests/assertions.ts";
+import { textOf } from "../tests/growth.ts";
 import { testsIn, type Unit } from "../tests/units.ts";
 import { sourceFolder } from "../loads.ts";
 import { sitesIn } from "../mutants/sites.ts";

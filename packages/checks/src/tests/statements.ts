@@ -41,7 +41,8 @@ function isAnnotation(tokens: readonly Token[]): boolean {
       while (tokens[at]?.text === ".") at += 2;
       if (tokens[at]?.text === "(") at = closing(tokens, at);
     } else if (tokens[at]?.text === "#" && tokens[at + 1]?.text === "[") at = closing(tokens, at + 1);
-    else if (tokens[at]?.text === "[") at = closing(tokens, at);
+    // A shell's `[ "$a" = 1 ]` is a statement.
+    else if (tokens[at]?.text === "[" && /^[A-Za-z]/.test(tokens[at + 1]?.text ?? "")) at = closing(tokens, at);
     else return false;
   }
   return at > 0;
