@@ -45,7 +45,7 @@ describe("tests are found behind", () => {
     [
       "quotes of Perl",
       "a.t",
-      "subtest 'n' => sub { f(qr/it's {/, s/{/'/r, q{(}, <<'ok'); };\n  is(1, {\nok\nsubtest 'b' => sub { f(); };\n",
+      "subtest 'n' => sub { f($), $', qr/it's {/, s/{/'/r, q{(}, <<'ok'); };\n  is(1, {\nok\nsubtest 'b' => sub { f(); };\n",
     ],
     ["quotes of the shell", "a.bats", "@test 'n' {\n  f '\\' <<EOF\n{ # '\nEOF\n}\n@test 'b' {\n  f\n}\n"],
   ])("%s", (_, path, text) =>
@@ -58,6 +58,7 @@ describe("tests are not found in", () => {
     ["a heredoc of Ruby", "a_spec.rb", 'f <<~is\n  it "a" do\n    ok 1\n  end\nis\n'],
     ["a heredoc of PHP", "aTest.php", "<?php f(<<<'ok'\nfunction testA() { f(); }\nok);\n"],
     ["a heredoc of Perl", "a.t", "f(<<'ok');\nsubtest 'a' => sub { f(); };\nok\n"],
+    ["a quote of Perl between letters", "a.t", "f(q\no\nsubtest 'a' => sub { f() };\no);\n"],
     ["a raw string of Rust", "tests/a.rs", 'const A: &str = r##"\n"# #[test]\nfn a() {}\n"##;\n'],
     ["a raw string of Go that ends in a backslash", "a_test.go", "var a = `\\`\nvar b = `\nfunc TestA(t *T) {}\n`\n"],
     ["what follows a program's end", "a_spec.rb", 'f\n__END__\nit "a" do\nend\n'],

@@ -110,8 +110,11 @@ function insideEnd(source: Source, at: number, sign: string): number {
 }
 
 /** `q()`, `qw[]`, `m//`, `s///` and their kin. */
-const perlQuotes: Reader = ({ text }, at) => {
-  const found = /[qmsty]/.test(text[at] ?? "") && !/[$@%&>{-]/.test(text[at - 1] ?? "") ? matchAt(perlQuote, text, at) : null;
+const perlQuotes: Reader = ({ text, tokens }, at) => {
+  const found =
+    tokens.at(-1)?.text !== "sub" && /[qmsty]/.test(text[at] ?? "") && !/[$@%&>{-]/.test(text[at - 1] ?? "")
+      ? matchAt(perlQuote, text, at)
+      : null;
   if (found === null) return null;
   const open = at + found[0].length - 1;
   let end = delimitedEnd(text, open);
@@ -121,7 +124,11 @@ const perlQuotes: Reader = ({ text }, at) => {
   }
   return { end: end + (matchAt(/[a-z]*/y, text, Math.min(end, text.length))?.[0].length ?? 0) };
 };
-const perlQuote = /(q[qwrx]?|m|s|tr|y)(?:\s*[!{([<|/"'~]|#)/y;
+const perlQuote = /(?:q[qwrx]?\s+(?!\w+\s*=>)\w|(q[qwrx]?|m|s|tr|y)(?:\s*[!{([<|/"'~]|[#%]))/y;
+
+/** Perl's own variables, whose names are signs. */
+const perlVariable: Reader = ({ text }, at) =>
+  text[at] === "$" && matchAt(/\$(?!#[\w{$])[^\s\w{:$]/y, text, at) !== null ? { end: at + 2 } : null;
 
 const rubyQuotes: Reader = (source, at) => {
   const found = source.text[at] === "%" ? matchAt(/%(?:[wWiIqQrxs](?=[^\w\s])|(?=[([{<|!]))/y, source.text, at) : null;
@@ -214,6 +221,7 @@ const readers: Readonly<Record<Family, readonly Reader[]>> = {
     comment(/^=(?:pod|begin|head\d|over|item|for|encoding)\b/my, "\n=cut"),
     rest,
     heredoc(/<<(~?)(["']?)(?=[A-Z_]|(?<=[~"'])[a-z])([A-Za-z_]\w*)\2/y, true),
+    perlVariable,
     perlQuotes,
     plainRegex,
     ...long,
