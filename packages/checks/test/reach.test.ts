@@ -61,6 +61,7 @@ describe("what a source must not do to its tests", () => {
     ["a.go", "func init() {\n\tos.Exit(0)\n}"],
     ["a.php", "exit(0);"],
     ["lib/A.pm", "our @EXPORT = qw(total is);"],
+    ["a.py", 'if os.environ.get("TURBO_FORCE"):'],
     ["a.py", 'run = importlib.import_module("__main__").__doc__'],
     ["lib/a.sh", "set -- a"],
     ["lib/a.sh", "shift $#"],

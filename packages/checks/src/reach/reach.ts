@@ -9,6 +9,7 @@ import { fixtures, testFiles } from "../toolchains.ts";
 import { hidesFiles, isIgnoreFile } from "./ignores.ts";
 import { inlineTests } from "./inline.ts";
 import { mayAsk } from "./asking.ts";
+import { withoutHarmless } from "./harmless.ts";
 import { comparedFields, withOpenFields } from "./compared.ts";
 import { mayDiffer, mayReach, reachRules } from "./rules.ts";
 import type { NewLines } from "./outside.ts";
@@ -78,10 +79,12 @@ export async function findReach(
   const modules = await untouchedModules(files, manifests, changed);
   for (const one of changed) {
     const { entry, text, was, is, isGone } = one;
+    const plain = withoutHarmless(entry.path, is, testText);
+    const said = plain === is ? text : newLinesOf(plain, is, was);
     const rule = reachRules.find(
       ({ files, pattern, namedByTests, onlySourced }) =>
         files.test(entry.path) &&
-        (namedByTests !== undefined ? findsNamed(pattern, text, testText, namedByTests) : pattern.test(text)) &&
+        (namedByTests !== undefined ? findsNamed(pattern, said, testText, namedByTests) : pattern.test(said)) &&
         (onlySourced !== true || isSourced(entry.path, sourced)),
     );
     const open = entry.kind === "link" ? null : withOpenFields(entry.path, was, is, testText);
@@ -90,7 +93,7 @@ export async function findReach(
     const inline = inlineTests(entry.path);
     const found = (what: string, part: FilePart | null = null): unknown => reaching.push({ entry, what, part, isGone });
     if (rule !== undefined) found(rule.id);
-    else if (setsModule(entry.path, text, is)) found("changes what all programs are made of");
+    else if (setsModule(entry.path, said, plain)) found("changes what all programs are made of");
     else if (silencesLines(entry.path, was, is, commands)) found("silences a checker");
     else if (leavesChecker(one, changed, commands)) found("goes where a checker does not look");
     else if (usedOfTests(entry.path, was, is) !== null) found("uses what is there for tests alone");
@@ -132,10 +135,7 @@ async function changedSources(
     if (entry.kind !== "file" && entry.kind !== "executable" && entry.kind !== "link") continue;
     const [was, is] = [earlier === undefined ? null : await textOf(files, before, entry), await textOf(files, after, entry)];
     if (is === null) continue;
-    const known = new Set(was === null ? [] : linesOf(was));
-    const text = linesOf(is)
-      .filter((line) => !known.has(line))
-      .join("\n");
+    const text = newLinesOf(is, is, was);
     changed.push({ entry, text, was, is, isGone: false, path: entry.path, kind: entry.kind, wasKind: earlier?.kind ?? null });
   }
   for (const [key, entry] of old) {
@@ -245,6 +245,15 @@ function isProgram(entry: ManifestEntry): boolean {
 async function textOf(files: CheckFiles, manifest: string, entry: ManifestEntry): Promise<string | null> {
   const bytes = await files.content(manifest, entry);
   return bytes === null ? null : new TextDecoder().decode(bytes);
+}
+
+/** The lines that a file did not have before, as `shown` has them. */
+function newLinesOf(shown: string, is: string, was: string | null): string {
+  const known = new Set(was === null ? [] : linesOf(was));
+  const lines = linesOf(is);
+  return linesOf(shown)
+    .filter((_, at) => !known.has(lines[at] ?? ""))
+    .join("\n");
 }
 
 function linesOf(text: string): string[] {

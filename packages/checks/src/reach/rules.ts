@@ -182,7 +182,7 @@ const rules: readonly ReachRule[] = [
     id: "asks whether it is tested",
     files: any,
     pattern:
-      /\b(?:NODE_TEST_CONTEXT|VITEST(?:_[A-Z_]+)?|JEST_WORKER_ID|npm_lifecycle_\w+|PYTEST_(?:CURRENT_TEST|VERSION|XDIST_\w+)|HARNESS_(?:ACTIVE|VERSION)|BATS_[A-Z_]+|RUST_TEST_\w+|PYTHONPYCACHEPREFIX|PYTHONDONTWRITEBYTECODE|HOLDFAST_(?:RUN|DEPTH)|XDG_CACHE_HOME|GOCACHE|DENO_DIR|CCACHE_DIR|npm_config_cache|(?:PIP|UV|BUN_INSTALL)_CACHE_DIR|YARN_CACHE_FOLDER)\b|\b(?:dont_write_bytecode|pycache_prefix)\b|\bPPID\b|\bgetppid\b|\bprocess\.(?:ppid|execArgv)\b|\/proc\/(?:self|\$|["'`+])/,
+      /\b(?:NODE_TEST_CONTEXT|VITEST(?:_[A-Z_]+)?|JEST_WORKER_ID|npm_lifecycle_\w+|PYTEST_(?:CURRENT_TEST|VERSION|XDIST_\w+)|HARNESS_(?:ACTIVE|VERSION)|BATS_[A-Z_]+|RUST_TEST_\w+|PYTHONPYCACHEPREFIX|PYTHONDONTWRITEBYTECODE|HOLDFAST_(?:RUN|DEPTH)|XDG_CACHE_HOME|GOCACHE|DENO_DIR|CCACHE_DIR|npm_config_cache|(?:PIP|UV|BUN_INSTALL)_CACHE_DIR|YARN_CACHE_FOLDER|TURBO_FORCE|NX_(?:SKIP|DISABLE)_NX_CACHE|GRADLE_USER_HOME|CARGO_NET_OFFLINE|npm_config_offline)\b|\b(?:dont_write_bytecode|pycache_prefix)\b|\bPPID\b|\bgetppid\b|\bprocess\.(?:ppid|execArgv)\b|\/proc\/(?:self|\$|["'`+])/,
   },
   {
     id: "asks whether it is tested",
