@@ -269,3 +269,15 @@ test("a file that is gone and held no tests is changed, and a text for people no
   for (const path of [".env.example", "tests/README.md"]) expect(judged(gone(path))).toEqual(kept);
   expect(judged({ "t/a.t": ["ok(1);\n", null] }).lost).toBe("t/a.t was deleted");
 });
+
+test.each<[string, string | null, string]>([
+  ["vitest.config.ts", "export default { test: { include: ['test/**'] } };\n", "export default { test: { include: ['test/z/**'] } };\n"],
+  ["vitest.config.ts", null, "export default { test: { include: ['test/z/**'] } };\n"],
+  ["jest.config.json", '{"testMatch": ["**/*.test.js"]}', '{"testMatch": ["**/none.js"]}'],
+  [".mocharc.json", '{"spec": ["test/*.js"]}', '{"spec": ["none/*.js"]}'],
+  ["pytest.ini", "[pytest]\n", "[pytest]\npython_files = none_*.py\n"],
+  ["phpunit.xml", "<directory>tests</directory>\n", "<directory>none</directory>\n"],
+])("a configuration that takes tests from elsewhere is changed: %s", (path, was, is) => {
+  expect(judged({ [path]: [was, is] })).toEqual({ lost: "", changed: path });
+  expect(judged({ [path]: [is, `${is.replaceAll("'", '"')}\n`] })).toEqual(kept);
+});

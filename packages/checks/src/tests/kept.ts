@@ -6,6 +6,7 @@ import { importsChange } from "./imports.ts";
 import { focusesIn, skipsIn } from "./marks.ts";
 import { pair } from "./pairs.ts";
 import type { Said } from "./words.ts";
+import { selectsElse } from "./selection.ts";
 import {
   type ChangedFile,
   isData,
@@ -103,6 +104,7 @@ function marksAway({ path, before, pairs }: Read, isThere: (file: Read) => boole
 
 function changedIn(file: Read, all: All): string {
   const { path, before, after, isNew, isGone, pairs, arrivals } = file;
+  if (!isGone && selectsElse(path, before.text, after.text)) return path;
   if (isGone && before.units.length === 0) return isMissed(file) && !isMoved(file, all) ? path : "";
   if (isData(path, before.text) || isData(path, after.text)) return isDataKept(file) ? "" : path;
   if (isNew && arrivals.size === 0) return "";
