@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandCheck } from "../src/index.ts";
 import { failedIn } from "../src/mutants/failing.ts";
 import { sitesIn } from "../src/mutants/sites.ts";
-import { edited } from "../src/mutants/survivors.ts";
+import { edited } from "../src/mutants/edit.ts";
 import { endingOf } from "./adder.ts";
 import { makePlace, type Place } from "./place.ts";
 

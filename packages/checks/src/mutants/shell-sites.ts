@@ -1,4 +1,4 @@
-import type { Edit, Sites } from "./sites.ts";
+import type { Edit, Sites } from "./edit.ts";
 import { otherNumber, otherString } from "./values.ts";
 
 /** `[ A = B ]` and its like, with what stands before and behind it in its line. */

@@ -1,24 +1,9 @@
 import { closing, type Token, tokensOf } from "../tests/tokens.ts";
 import { argumentsIn, comparisons, conditionEnd, expressionEnd, failsIn, isJoined, lineEnd, lineStart, type Range } from "./ranges.ts";
+import type { Edit, Sites } from "./edit.ts";
 import { shellSites } from "./shell-sites.ts";
 import { tableSites } from "./tables.ts";
 import { changedValue } from "./values.ts";
-
-/** A piece of a file and what stands there instead. */
-export interface Edit {
-  readonly from: number;
-  readonly end: number;
-  readonly text: string;
-}
-
-/**
- * Where a test can be made to fail without knowing what it tests. `values`: what is expected becomes something else. `turns`:
- * an assertion is turned round, or fails whatever it is given.
- */
-export interface Sites {
-  readonly values: readonly Edit[];
-  readonly turns: readonly Edit[];
-}
 
 /** Of these a value among the first two arguments is what the other must be equal to. */
 const equalCalls =

@@ -11,7 +11,8 @@ import { testsIn, type Unit } from "../tests/units.ts";
 import * as toolchains from "../toolchains.ts";
 import type { VerifierInput } from "../verifier-input.ts";
 import { failedIn, failingLines, namesFile } from "./failing.ts";
-import { type Edit, type Sites, sitesIn } from "./sites.ts";
+import { type Edit, edited, type Sites } from "./edit.ts";
+import { sitesIn } from "./sites.ts";
 
 /*
  * Whether tests that failed at the baseline and pass now can still fail: mutation testing, of the tests. They run once more with
@@ -104,18 +105,6 @@ function asCode(path: string, text: string): string | null {
   const program = /^#![^\n]*\b(node|python|perl|sh|bash|zsh|dash|ruby)/.exec(text)?.[1];
   const endings: Readonly<Record<string, string>> = { node: ".js", python: ".py", perl: ".pl", ruby: ".rb" };
   return program === undefined ? null : `${path}${endings[program] ?? ".sh"}`;
-}
-
-/** The text with all edits made. */
-export function edited(text: string, edits: readonly Edit[]): string {
-  let out = "";
-  let at = 0;
-  for (const { from, end, text: by } of edits.toSorted((a, b) => a.from - b.from || a.end - b.end)) {
-    if (from < at) continue;
-    out += text.slice(at, from) + by;
-    at = end;
-  }
-  return out + text.slice(at);
 }
 
 interface Surroundings {

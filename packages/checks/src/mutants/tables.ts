@@ -1,6 +1,6 @@
 import { closing, type Token } from "../tests/tokens.ts";
 import { argumentsIn, comparisons, expressionEnd, type Range } from "./ranges.ts";
-import type { Edit } from "./sites.ts";
+import type { Edit } from "./edit.ts";
 import { changedValue } from "./values.ts";
 
 /** In tests that go through rows: the values of the column that the result is compared with. */

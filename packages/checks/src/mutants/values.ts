@@ -1,5 +1,5 @@
 import type { Token } from "../tests/tokens.ts";
-import type { Edit } from "./sites.ts";
+import type { Edit } from "./edit.ts";
 
 /** What only wraps a value. */
 const wraps =

@@ -1,4 +1,4 @@
-import type { ReachRule } from "./rules.ts";
+import type { ReachRule } from "./rule.ts";
 
 const rust = /\.rs$/;
 /** A program of its own ends as it likes, and has its arguments. */

@@ -1,4 +1,4 @@
-import type { ReachRule } from "./rules.ts";
+import type { ReachRule } from "./rule.ts";
 
 const shell = /(?:\.(?:sh|bash|zsh|ksh|inc|bats)|(?:^|\/)[^./]+)$/;
 const defined = String.raw`(?:^|[;&|{])[ \t]*(?:function[ \t]+)?`;
