@@ -1,4 +1,5 @@
-import { closing, isOpening, type Token } from "../tests/tokens.ts";
+import { closing, isOpening } from "../tests/tokens.ts";
+import type { Token } from "../tests/token.ts";
 
 /** Indices of tokens, the last one excluded. */
 export type Range = readonly [from: number, end: number];

@@ -1,4 +1,5 @@
-import { closing, type Token, tokensOf } from "../tests/tokens.ts";
+import { closing, tokensOf } from "../tests/tokens.ts";
+import type { Token } from "../tests/token.ts";
 import { argumentsIn, comparisons, conditionEnd, expressionEnd, failsIn, isJoined, lineEnd, lineStart, type Range } from "./ranges.ts";
 import type { Edit, Sites } from "./edit.ts";
 import { shellSites } from "./shell-sites.ts";

@@ -1,4 +1,5 @@
-import { closing, type Token } from "../tests/tokens.ts";
+import { closing } from "../tests/tokens.ts";
+import type { Token } from "../tests/token.ts";
 import { argumentsIn, comparisons, expressionEnd, type Range } from "./ranges.ts";
 import type { Edit } from "./edit.ts";
 import { changedValue } from "./values.ts";

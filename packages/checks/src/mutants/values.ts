@@ -1,4 +1,4 @@
-import type { Token } from "../tests/tokens.ts";
+import type { Token } from "../tests/token.ts";
 import type { Edit } from "./edit.ts";
 
 /** What only wraps a value. */

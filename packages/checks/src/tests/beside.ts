@@ -3,7 +3,7 @@ import { acts, isHarmless } from "./growth.ts";
 import { isImport } from "./imports.ts";
 import { hasMoreRows, isTable } from "./rows.ts";
 import { knownTo, originsOf, type Read, type Side } from "./sides.ts";
-import type { Token } from "./tokens.ts";
+import type { Token } from "./token.ts";
 import type { Group, Other, Unit } from "./units.ts";
 
 /** How many tests there are is counted elsewhere. */

@@ -1,5 +1,6 @@
 import { groupsOf } from "./statements.ts";
-import { closing, isOpening, type Token } from "./tokens.ts";
+import { closing, isOpening } from "./tokens.ts";
+import type { Token } from "./token.ts";
 
 const grouping = /^(?:describe|context|suite|Describe|Context|When|feature)$/;
 const naming = /^(?:class|mod|module|namespace|object|defmodule)$/;

@@ -2,7 +2,7 @@ import { declaredBy } from "./effects.ts";
 import { definedIn } from "./growth.ts";
 import { type Imported, importedBy, type Imports } from "./imported.ts";
 import { originsOf, type Read, type Side } from "./sides.ts";
-import type { Token } from "./tokens.ts";
+import type { Token } from "./token.ts";
 import type { Other } from "./units.ts";
 
 const importing =

@@ -1,5 +1,6 @@
 import { asSaid, type Said } from "./words.ts";
-import { closing, isOpening, type Token } from "./tokens.ts";
+import { closing, isOpening } from "./tokens.ts";
+import type { Token } from "./token.ts";
 
 /** A line of a program, with those that stand in further below it. */
 export interface Line {

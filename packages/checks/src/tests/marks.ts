@@ -1,7 +1,8 @@
 import { nameOf } from "../paths.ts";
 import { type Family, familyOf } from "./languages.ts";
 import { optionsIn } from "./options.ts";
-import { type Token, tokensOf } from "./tokens.ts";
+import { tokensOf } from "./tokens.ts";
+import type { Token } from "./token.ts";
 
 /** How tests are left out or put before others, in the forms of each language's runners; over words with a space between them. */
 interface Forms {

@@ -1,4 +1,5 @@
-import { isOpening, type Token } from "./tokens.ts";
+import { isOpening } from "./tokens.ts";
+import type { Token } from "./token.ts";
 
 /** What calls of a runner say of a test behind a dot, in its options or by a letter before their name. */
 export interface Marks {

@@ -1,4 +1,4 @@
-import type { Token } from "./tokens.ts";
+import type { Token } from "./token.ts";
 
 /** A program while it is read. Nothing in it is looked at again and again: what was sought in vain from a place is known there. */
 export interface Source {

@@ -3,7 +3,8 @@ import { nameOf } from "../paths.ts";
 import { fixtures, runnerFiles, testFiles } from "../toolchains.ts";
 import { type Known, knownIn } from "./effects.ts";
 import { isCode } from "./languages.ts";
-import { type Token, tokensOf } from "./tokens.ts";
+import { tokensOf } from "./tokens.ts";
+import type { Token } from "./token.ts";
 import { type TestsIn, testsIn, type Unit } from "./units.ts";
 
 /** A changed file, as it was and as it is; null where it is not there. */

@@ -1,4 +1,5 @@
-import { closing, isOpening, type Token } from "./tokens.ts";
+import { closing, isOpening } from "./tokens.ts";
+import type { Token } from "./token.ts";
 
 const goesOn = /^(?:[.?:+*/&|=,)\]{}<-]|else|catch|finally|in|of|instanceof)$/;
 const isOpen = /^(?:[.?:+*/&|=,<-])$/;

@@ -3,7 +3,8 @@ import { type Line, linesOf } from "./lines.ts";
 import { asSaid, type Said } from "./words.ts";
 import { groupsOf, statementsOf } from "./statements.ts";
 import { blocksOf } from "./languages.ts";
-import { closing, isOpening, isTooDeep, plainText, type Token, tokensOf } from "./tokens.ts";
+import { closing, isOpening, isTooDeep, plainText, tokensOf } from "./tokens.ts";
+import type { Token } from "./token.ts";
 
 /** A test, with what it asserts. */
 export interface Unit {

@@ -1,4 +1,5 @@
-import { plainText, type Token } from "./tokens.ts";
+import { plainText } from "./tokens.ts";
+import type { Token } from "./token.ts";
 
 /** What a piece of a program says, as it is compared. */
 export interface Said {
