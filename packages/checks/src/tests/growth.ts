@@ -79,10 +79,10 @@ export function assertsAll(was: Unit, is: Unit, known: Known): boolean {
 function withoutNew(words: readonly string[], earlier: string): readonly string[] {
   const kept: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
-    const end = words.indexOf("]", at) + 1;
-    const row = words.slice(at, end);
-    const isRow = words[at] === "[" && /^(?:InlineData|TestCase|DataRow)$/.test(words[at + 1] ?? "") && words[end - 2] === ")";
-    if (isRow && !earlier.includes(row.map((word) => (isText(word) ? word.slice(1) : word)).join(" "))) at = end - 1;
+    const begins = words[at] === "[" && /^(?:InlineData|TestCase|DataRow)$/.test(words[at + 1] ?? "");
+    const end = begins ? words.indexOf("]", at) + 1 : 0;
+    const row = words.slice(at, end).map((word) => (isText(word) ? word.slice(1) : word));
+    if (begins && words[end - 2] === ")" && !earlier.includes(row.join(" "))) at = end - 1;
     else kept.push(words[at] ?? "");
   }
   return kept;
