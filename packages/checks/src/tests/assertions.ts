@@ -14,11 +14,13 @@ interface Form {
 const isCall: Follows = (words, next) => words[next] === "(";
 /** Not where it is only named: passed on, brought in, declared. */
 const isSaid: Follows = (words, next) => next < words.length && !/^[=,):\]}]$/.test(words[next] ?? "");
+/** No call that people wrote has more in its brackets. */
+const mostWords = 5_000;
 /** What a call gives is asked for something: without that it asserts nothing. */
 const isAsked: Follows = (words, next) => {
   const at = words[next] === "." ? next + 2 : next;
   if (words[next - 2] === "#") return words[at] === "(";
-  return isOpeningWord(words[at]) && /^(?:\.|to|not|to_not|not_to|-)$/.test(words[endOf(words, at)] ?? "");
+  return isOpeningWord(words[at]) && /^(?:\.|to|not|to_not|not_to|-)$/.test(words[endOf(words, at, mostWords)] ?? "");
 };
 /** In brackets or without; brackets with nothing in them and a block begin a definition. */
 const isList: Follows = (words, next) => words[next] === "(" || words[next] === "$" || words[next] === "\\" || isText(words[next]);

@@ -41,9 +41,9 @@ export function isClosing(word: string | undefined): boolean {
 }
 
 /** The index right behind the bracket that closes the one at `from`. */
-export function endOf(words: readonly string[], from: number): number {
+export function endOf(words: readonly string[], from: number, most = words.length): number {
   let depth = 0;
-  for (let at = from; at < words.length; at += 1) {
+  for (let at = from; at < words.length && at < from + most; at += 1) {
     if (isOpeningWord(words[at])) depth += 1;
     else if (isClosing(words[at]) && (depth -= 1) <= 0) return at + 1;
   }
