@@ -4,7 +4,6 @@ import type { ReachRule } from "./rule.ts";
 
 const script = /\.(?:[cm]?[jt]sx?|vue|svelte)$/;
 const python = /\.pyi?$/;
-const shell = /(?:\.(?:sh|bash|zsh|ksh|inc|bats)|(?:^|\/)[^./]+)$/;
 const perlModule = /\.pm$/;
 const ruby = /\.rb$/;
 const any = /(?:)/;
@@ -125,45 +124,6 @@ const rules: readonly ReachRule[] = [
       /\*\{\s*["'](?:main|CORE)|\*(?:main|CORE|UNIVERSAL)::|\*\{[^}\n]*(?:["']main["']|caller|["']\s*\.)|\bsub\s+(?:main|UNIVERSAL|CORE)::|^\s*package\s+main\b|\bno\s+warnings\b[^;\n]*redefine|\bopen\s*\(?\s*(?:my\s+\w+\s*,\s*)?\*?STD(?:OUT|ERR)\b|\bselect\s*\(|["'](?:not )?ok \d|\bB::\w|\bStash\b|@EXPORT\w*\s*=[^;]*\b(?:ok|is|isnt|like|unlike|is_deeply|cmp_ok|isa_ok|can_ok|pass|fail|subtest|plan|done_testing)\b/m,
   },
   {
-    id: "redefines what tests are made of",
-    files: shell,
-    pattern:
-      /(?:^|[;&|{'"]|\bfunction)\s*(?:\[|test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep)\s*\(\s*\)|\bfunction\s+(?:\[|(?:test|exit|return|true|false|echo|printf|set|trap|command|builtin|cmp|diff|grep)\b)|^\s*alias\s|\benable\s+-n\b|\b(?:readonly|eval|shopt)\b|\b(?:declare|typeset|local)\s+-\w*r|command_not_found_handle|\bhash\s+-p|(?:^|[\s;&|({])(?:\.|source)\s+(?:<\(|\/(?:dev|proc)\/)|(?:^|[;&|{]|\bexport)\s*PATH=|(?:^|[;&|{])\s*(?:not )?echo ["']?(?:not )?ok \d/m,
-    onlySourced: true,
-  },
-  {
-    id: "redefines what tests are made of",
-    files: shell,
-    pattern: /(?:^|[;&|{'"]|\bfunction)\s*((?:assert|ok|is|not|fail|check|expect|pass)\w*)(?:\s*\(\s*\)|(?<=\bfunction\s+\w+)(?!\w))/gm,
-    onlySourced: true,
-    namedByTests: "named",
-  },
-  {
-    // A variable of the tests that changes what it is given: to a number, to capitals, to what another one holds.
-    id: "redefines what tests are made of",
-    files: shell,
-    pattern:
-      /(?:^|[;&|{])[ \t]*(?:(?:builtin|command)[ \t]+)?(?:(?:declare|typeset)[ \t]+(?:[-+]\w+[ \t]+)*?-\w*[inulc]\w*|integer|nameref)[ \t]+([^\n;|&]+)/gm,
-    onlySourced: true,
-    namedByTests: "set",
-  },
-  {
-    id: "steers how the tests' process ends",
-    files: shell,
-    pattern:
-      /\btrap\b(?!\s+(?:--\s+)?(["'])rm(?:dir)?\s[^;&|()`<>\n]*\1(?:\s+(?:0|EXIT|INT|TERM|HUP|RETURN))+\s*(?:[;\n]|$))|\bset\s+(?:\+\w*[eu]|\+o\s+(?:errexit|pipefail|nounset)|-\w*n\w*\b|-o\s+noexec)|(?:^|[;&|{()]|\bthen|\bdo|\belse)\s*(?:(?:builtin|command)\s+)*exit\b(?!\s+["']?(?:[1-9]|\$\{\w+:?-[1-9]))|(?:^|[;&|{()]|\bthen|\bdo|\belse)\s*(?:[a-z]+(?:""|''|\\)[a-z]+|\\(?:exit|trap))\s|\bkill\b[^\n]*\$\$|\bexec\b/m,
-    onlySourced: true,
-  },
-  {
-    // One that only removes files still takes the place of the tests' own, but for one in a function with a shell of its own.
-    id: "steers how the tests' process ends",
-    files: shell,
-    pattern: /(?<!\(\)[ \t]*\n?\((?:(?!\n\))[\s\S]){0,2000})\b(trap)\b/g,
-    onlySourced: true,
-    namedByTests: "named",
-  },
-  { id: "asks whether it is tested", files: shell, pattern: /\$\{?0\b|\$\{?BASH_SOURCE|\$\{?FUNCNAME|\bcaller\b/, onlySourced: true },
-  {
     id: "asks whether it is tested",
     files: any,
     pattern:
@@ -182,7 +142,6 @@ const rules: readonly ReachRule[] = [
       /\benviron\b[^\n]{0,20}[[(][^\])\n]*(?:\+|join|%|format)|\bin\s+os\.environ\b(?!\s*\.\s*get)|\benviron\.(?:keys|items|values|copy)\b|\bdict\(\s*os\.environ|\bsys\.(?:orig_argv|argv\s*\[\s*0\s*\])|\bfor\s+\w+\s+in\s+sys\.argv\b(?!\s*\[\s*1)|\bwarnings\.filters\b|\b_handlerList\b|\bthreading\.excepthook\b(?!\s*=)|\b__cached__\b|import_module\(\s*["']__main__|\bismount\(|join\(\s*sys\.argv\b|\bsys\.modules\b(?!\[__name__\])/,
   },
   { id: "asks whether it is tested", files: perlModule, pattern: /\bcaller\b|%INC\b|%ENV\b|\$ENV\{[^}'"\w]|\$ENV\{["']?\w*["']?\s*\./ },
-  { id: "asks whether it is tested", files: shell, pattern: /\b(?:printenv|compgen)\b|\benv\s*\||\bps\s+-/ },
   {
     id: "asks whether it is tested",
     files: script,
