@@ -42,49 +42,12 @@ const unsureAfter =
 const takenBack =
   /\b(?:or (?:so|not|rather)|seemingly|(?:it|so) (?:seems|appears)|apparently|supposedly|allegedly|not really|(?:scratch|strike) that|correction|by mistake|meant to|wanted to|tried to)\b|\b(?:I|we)(?: \w+)? (?:(?:did|have|had)(?: not|n['’]t)|never)(?: \w+)?(?=\s*(?:[,;:)]|\W*$)|\s+(?:run|do|did|done|edit|change|update)\b)/i;
 const quotedPath = /`([\w@./-]+\.\w{1,8})`/g;
+/** Commands that only look, or say something. */
+const looks = ["ls", "cat", "head", "tail", "pwd", "echo", "printf", "grep", "wc", "cd", "which", "true"];
 /** Commands that run no tests, whatever follows them. All others might. */
-const runsNone = new Set([
-  "ls",
-  "cat",
-  "head",
-  "tail",
-  "pwd",
-  "echo",
-  "printf",
-  "grep",
-  "rg",
-  "find",
-  "wc",
-  "mkdir",
-  "cp",
-  "mv",
-  "rm",
-  "touch",
-  "sed",
-  "cd",
-  "diff",
-  "which",
-  "true",
-]);
-
+const runsNone = new Set([...looks, "rg", "find", "mkdir", "cp", "mv", "rm", "touch", "sed", "diff"]);
 /** Commands that change no file, whatever follows them, unless their output goes into one. */
-const changesNone = new Set([
-  "ls",
-  "cat",
-  "head",
-  "tail",
-  "pwd",
-  "echo",
-  "printf",
-  "grep",
-  "wc",
-  "cd",
-  "cmp",
-  "which",
-  "true",
-  "stat",
-  "file",
-]);
+const changesNone = new Set([...looks, "cmp", "stat", "file"]);
 
 /**
  * The claims of a final message that the log contradicts, by the rules in docs/checks.md. Whatever is not certain is left
